@@ -8,7 +8,7 @@ is about usable data that may not mean what they seem to.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Any, NamedTuple, Self
 
 
@@ -109,6 +109,11 @@ class NoRegretError(Exception):
                 setattr(self, name, str(value) if name == "file" else value)
         return self
 
+    def only(self, options: Collection[str]) -> Self:
+        """Leave out cures that are parameters other than these."""
+        self.cures = tuple(c for c in self.cures if isinstance(c, str) or c.name in options)
+        return self
+
     @property
     def place(self) -> str:
         """The place as text; the round is given if there is no row of a file."""
@@ -159,18 +164,22 @@ class CertificateError(NoRegretError, ValueError):
     """A certificate file that is damaged, foreign, modified or invalid."""
 
 
-def on_command_line(error: BaseException) -> str:
-    """Format an error for the command line."""
-    return error.worded(as_option) if isinstance(error, NoRegretError) else str(error)
-
-
 class DataWarning(UserWarning):
-    """Data that can be used, but may not mean what they seem to."""
+    """Data that can be used, but may not mean what they seem to.
+
+    Its argument is a ``NoRegretError``, which is not raised.
+    """
 
 
-def tell(message: str) -> None:
+def on_command_line(error: BaseException) -> str:
+    """Format an error or a warning for the command line."""
+    found = error.args[0] if isinstance(error, DataWarning) else error
+    return found.worded(as_option) if isinstance(found, NoRegretError) else str(found)
+
+
+def tell(what: str, cure: Cure | Sequence[Cure] = (), *, file: Any = None) -> None:
     """Warn about the data, once per message."""
-    warnings.warn(message, DataWarning, stacklevel=3)
+    warnings.warn(DataWarning(NoRegretError(what, cure, file=file)), stacklevel=3)
 
 
 def foreign(said: object) -> str:

@@ -35,5 +35,5 @@ def test_hashed_positions_of_sparse_lines_may_have_any_number_of_digits(tmp_path
     rows = [x for x, _ in streams.read(lines, hash=30)]
     slots = [f"#{hash_name(name) % 2**30}" for name in ("3", "12345678901234567890", long)]
     assert rows == [dict(zip(slots, (1.0, 2.0, 3.0), strict=True)), {slots[0]: 1.0, slots[1]: 5.0}]
-    with pytest.raises(BadExample, match=r"out of range: .* use --hash"):
+    with pytest.raises(BadExample, match=r"out of range: .* with hashing"):
         list(streams.read(lines))

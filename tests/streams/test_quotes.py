@@ -148,8 +148,8 @@ def test_lines_that_a_quote_joins_are_told_where_each_could_be_a_row(
     file = tmp_path / "d.csv"
     file.write_text('y,a,t\n1,x,one\n2,x,"two\n3,x,three\n4,x,four"\n5,x,five\n', "utf-8")
     with blocks_of(size):
-        advice = r"each of them looks like a row: if .* use --quotes line; .* --quotes none"
-        with pytest.warns(DataWarning, match=rf"lines 3 to 5: read as one row.*{advice}"):
+        advice = r"each of them looks like a row: if .* quotes='line', or .* quotes='none'"
+        with pytest.warns(DataWarning, match=rf"lines 3 to 5 were read as one row.*{advice}"):
             assert len(list(streams.read(file, "y"))) == 3
         assert len(list(streams.read(file, "y", quotes="line"))) == 5
         assert len(list(streams.read(file, "y", quotes="none"))) == 5
@@ -162,6 +162,6 @@ def test_all_lines_that_quotes_have_joined_are_counted(tmp_path: Path) -> None:
     file = tmp_path / "d.csv"
     stray = '1,x,"two\n2,x,three\n3,x,four"\n4,x,five\n'
     file.write_text("y,a,t\n" + stray * 1_000, "utf-8")
-    with pytest.warns(DataWarning, match=r"lines 2 to 4: .*quotes join at least 1,998 lines more"):
+    with pytest.warns(DataWarning, match=r"lines 2 to 4 .*quotes join at least 1,998 more lines"):
         assert len(list(streams.read(file, "y"))) == 2_000
     assert len(list(streams.read(file, "y", quotes="line"))) == 4_000

@@ -134,8 +134,9 @@ def look_over(path: str, channel: int | None = None) -> Sound:
         promised = max(file.frames, frames_promised(path))
         if promised > frames:
             tell(
-                f"{path}: cut short: its header promises {promised / file.samplerate:.3f} s, and"
-                f" {frames / file.samplerate:.3f} s are there, which are read"
+                f"cut short: its header promises {promised / file.samplerate:.3f} s, and"
+                f" {frames / file.samplerate:.3f} s are there, which are read",
+                file=path,
             )
         chosen = file.channels if channel is None else 1
         return Sound(path, file.samplerate, frames, chosen, file.format, file.subtype, peak, full)

@@ -175,6 +175,9 @@ class Service:
     def predict(self, x: Any, id: str | None = None) -> Reply:
         """Predict the outcome of an example, and wait for its label.
 
+        Before its first label, a classifier of two classes replies −1 or 1; afterwards, labels as
+        they are given: False or True, 0 or 1, −1 or 1.
+
         Parameters
         ----------
         x

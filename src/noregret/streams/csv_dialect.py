@@ -1,4 +1,4 @@
-"""The delimiter and the encoding of a CSV file, found out from its first lines."""
+"""The delimiter and the encoding of a CSV file, detected from its first lines."""
 
 from __future__ import annotations
 

@@ -12,6 +12,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from noregret.errors import Use, tell
+
 QUOTE = ord('"')
 Places = NDArray[np.int64]
 
@@ -123,15 +125,19 @@ class Joined(NamedTuple):
     last: int
     lines: int
 
-    def text(self, path: str, before: int) -> str:
-        """Return a warning; ``before`` is the number of lines before the text."""
+    def tell(self, path: str, before: int) -> None:
+        """Warn about them; ``before`` is the number of lines before the text."""
         first, last = before + self.first, before + self.last
         more = self.lines - (last - first)
-        return (
-            f"{path}, lines {first} to {last}: read as one row, as a quote that opens in line"
-            f" {first} closes in line {last}, though each of them looks like a row"
-            f"{f', and quotes join at least {more:,} lines more' if more else ''}: if quoted values"
-            " end on their line here, use --quotes line; if quotes are letters, --quotes none"
+        others = f", and quotes join at least {more:,} more lines" if more else ""
+        tell(
+            f"lines {first} to {last} were read as one row, because a quote opens in line {first}"
+            f" and closes in line {last}, but each of them looks like a row{others}",
+            (
+                Use("quotes", "line", "if quoted values end on their line, use {}"),
+                Use("quotes", "none", "if quotes are ordinary characters, {}"),
+            ),
+            file=path,
         )
 
 

@@ -68,7 +68,7 @@ class LiftedReading(Reading):
             self.frequencies = np.concatenate([self.frequencies, drawn])
 
     def found(self) -> dict[str, Any]:
-        """Return the options that were found out so far, by name."""
+        """Return the options that were detected so far, by name."""
         return self.inner.found()
 
     def keep_seals(self) -> None:

@@ -6,7 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Collection, Sequence
 
-from noregret.errors import tell
+from noregret.errors import Cure, Use, tell
 
 # A column is reported after this many rows if more than this share of them has a new value.
 MIN_ROWS, MAX_SHARE = 1_000, 0.5
@@ -41,18 +41,23 @@ class Growth:
         for column, value in latest.items():
             if self.new[column] > MAX_SHARE * self.rows and column not in self.told:
                 self.told.add(column)
-                tell(f"{where}: {self.words(column, value)}")
+                self.tell(column, value, where)
 
-    def words(self, column: str, value: str) -> str:
-        """Return the warning about a column, with what to do."""
+    def tell(self, column: str, value: str, where: str) -> None:
+        """Warn about a column, and say what to do."""
         shown = repr(value if len(value) <= 40 else value[:40] + "…")
-        cure = f"leave the column out (--drop {column}), or bound memory with --hash 20"
+        cures: list[Cure] = [
+            Use("drop", column, "leave the column out ({})"),
+            Use("hash", 20, "bound memory with {}"),
+        ]
         if len(value.split()) >= MIN_WORDS:
-            cure = f"take its words as features (--text {column}), {cure}"
+            cures.insert(0, Use("text", column, "take its words as features ({})"))
         if ALMOST_A_NUMBER.fullmatch(value):
-            cure = f"if these are numbers, write them as such (1234.5), without signs; else {cure}"
-        return (
+            cures.insert(0, "if these are numbers, write them as plain ones, such as 1234.5")
+        tell(
             f"column {column!r} holds text that differs in almost every row, such as {shown}:"
             f" {self.new[column]:,} different values in {self.rows:,} rows, each a feature of its"
-            f" own from which little can be learned: {cure}"
+            " own from which little can be learned",
+            cures,
+            file=where,
         )

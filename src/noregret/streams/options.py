@@ -32,7 +32,7 @@ CHOICES = {
 MAX_BITS = 30
 # Options that name columns, one or several.
 COLUMNS = ("drop", "keep", "categories", "text", "time")
-# Options that may be given several times. Columns of written numbers are found out, not given.
+# Options that may be given several times. Columns of written numbers are detected, not given.
 WRITTEN = ("written_numbers", "decimal_commas")
 LISTS = (*COLUMNS, *WRITTEN, "add")
 # How numbers and letters are written in CSV, which makes no difference to other formats.
@@ -92,7 +92,7 @@ class Options:
         ``auto``, the default, is ``multiline`` for CSV and ``line`` for TSV.
     delimiter
         The delimiter between values in CSV files: ``,``, ``;``, ``tab`` or ``|``. ``auto``, the
-        default, finds it out from the first lines; in TSV files it is the tab.
+        default, detects it from the first lines; in TSV files it is the tab.
     encoding
         The encoding of CSV and TSV files: ``utf-8`` or ``latin-1``. ``auto``, the default, is
         Latin-1 if the first 4 MiB are not UTF-8. UTF-16 is recognised by its byte order mark.
@@ -125,11 +125,11 @@ class Options:
         For games over tables: rows are prices, and each is divided by the previous one.
     written_numbers, decimal_commas
         Columns of CSV that hold numbers as people write them (``$5``, ``12%``, ``"1,234"``), and
-        those of them with decimal commas. They are found out, and named in certificates.
+        those of them with decimal commas. They are detected, and named in certificates.
     sniff
-        Whether to find out the delimiter, the encoding, written numbers and dates. Otherwise these
+        Whether to detect the delimiter, the encoding, written numbers and dates. Otherwise these
         are as in 0.1.0, but for what is said: columns of dates are then said by ``time``. So
-        certificates are read, which name all that was found out.
+        certificates are read, which name all that was detected.
     """
 
     target: str | None = None

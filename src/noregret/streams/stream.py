@@ -189,12 +189,12 @@ class Reading:
         """Restore the result of ``columns_state``."""
 
     def found(self) -> dict[str, Any]:
-        """Return the options that were found out so far, by name."""
+        """Return the options that were detected so far, by name."""
         return {}
 
     @property
     def transforms(self) -> tuple[str, ...]:
-        """The transformations of the data, as certificates list them: asked for, and found out."""
+        """The transformations of the data, as certificates list them: asked for, and detected."""
         return replace(self.options, **self.found()).transforms()
 
     # The pass.
@@ -327,7 +327,7 @@ class Reading:
         """Seal a piece of this many lines, and return the mark after it."""
         before = self.lines_before(piece)
         if piece.wide and not piece.start:
-            tell(f"{piece.path}: read as UTF-16 text, by its byte order mark")
+            tell("read as UTF-16 text, by its byte order mark", file=piece.path)
         if self.seals is not None:
             self.seals.add(piece.file, piece.ranges or [], before + 1, before + lines)
         return {"file": piece.file, "offset": piece.stop, "line": before + lines}

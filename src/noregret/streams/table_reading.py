@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from noregret.errors import Place, tell
+from noregret.errors import Place, Use, tell
 from noregret.limits import INTERCEPT
 from noregret.streams.block import Block, Fault, Floats, Sparse
 from noregret.streams.columns import BOOLEAN, TEXT, Category, Roles, Table
@@ -80,8 +80,12 @@ class TableReading(Reading):
                 continue
             self.add_texts([name])
             tell(
-                f"{where}: column {name!r} holds free text, so its words are the features"
-                f" (--categories {name} takes whole values instead, --drop {name} leaves it out)"
+                f"column {name!r} holds free text, so its words become features",
+                (
+                    Use("categories", name, "use {} to take whole values instead"),
+                    Use("drop", name, "{} to leave it out"),
+                ),
+                file=where,
             )
 
     def found(self) -> dict[str, Any]:

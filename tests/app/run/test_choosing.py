@@ -79,7 +79,6 @@ def test_text_with_a_positive_value_is_a_label(tmp_path: Path) -> None:
         ((1, 2), "the loss is square"),
         ((0, 1, 2) * 20, "3 different whole numbers; --task classes if they are classes"),
         ((-1, 0, 1) * 20, "--task classes"),
-        ((0,) * 50, "all 0 at first; --task classes"),
         ((1,), "the loss is square"),
         (range(20), "20 different whole numbers"),
         (range(21), "-p loss=absolute"),
@@ -94,6 +93,39 @@ def test_numbers_choose_the_square_loss(
     assert found["loss"]["chosen"]["outcomes"] == "numbers"
     assert hint in found["loss"]["chosen"]["words"]
     assert hint in " ".join(done("run", file, "--target", "y").split())
+
+
+@pytest.mark.parametrize("value", [0, 2.5, "yes"])
+def test_a_target_of_one_value_is_said_to_teach_nothing(value: Any, tmp_path: Path) -> None:
+    text = done("run", outcomes(tmp_path / "d.csv", *[value] * 50), "--target", "y")
+    assert f"always {value}: there is nothing to learn" in " ".join(text.split())
+
+
+def test_several_classes_are_listed_in_the_order_of_their_names(tmp_path: Path) -> None:
+    for names in ((10, 9, 100), ("pear", "fig", "apple")):
+        file = outcomes(tmp_path / "d.csv", *names * 20)
+        found = told(file, "--target", "y", "--task", "classes")
+        listed = [each["class"] for each in found["measures"]["recall"]]
+        assert listed == list(map(str, sorted(names)))
+        counts = found["measures"]["confusion"]
+        assert [sum(row) for row in counts] == [
+            20 - (k == sorted(names).index(names[0])) for k in range(3)
+        ]
+        assert [row[k] for k, row in enumerate(counts)] == [
+            each["right"] for each in found["measures"]["recall"]
+        ]
+
+
+def test_as_many_features_as_rows_explain_a_perfect_hindsight(tmp_path: Path) -> None:
+    file = tmp_path / "d.csv"
+    rng = np.random.default_rng(0)
+    np.savetxt(
+        file, rng.normal(size=(8, 10)), delimiter=",", header="y,a,b,c,d,e,f,g,h,i", comments=""
+    )
+    assert "as many features as rows" in " ".join(done("run", file, "--target", "y").split())
+    assert "as many features as rows" not in done(
+        "run", outcomes(file, *range(30)), "--target", "y"
+    )
 
 
 @pytest.mark.parametrize("loss", ["square", "absolute", "logistic", "quantile"])

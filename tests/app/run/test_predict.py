@@ -250,3 +250,16 @@ def test_standard_input_is_read_as_the_model_s_own_data(model: Path, tmp_path: P
     ended = process("predict", model, "-", stdin=file.read_bytes())
     assert ended.returncode == 0, ended.stderr
     assert ended.stdout.decode() == done("predict", model, file)
+
+
+def test_no_option_is_advised_that_the_command_lacks(tmp_path: Path) -> None:
+    learned, new = tmp_path / "d.csv", tmp_path / "new.csv"
+    learned.write_text("a,y\n" + "1,2\n3,4\n" * 20, encoding="utf-8")
+    new.write_text("a\n1\nmuch\n", encoding="utf-8")
+    done("run", learned, "--target", "y", "--model", tmp_path / "m")
+    for more in ([], ["--on-error", "skip"]):
+        said = command("predict", tmp_path / "m", new, *more).err
+        assert "'much' is not a number" in said
+        assert "--categories" not in said
+    learned.write_text("a,y\n" + "1,2\n3,4\n" * 20 + "much,3\n", encoding="utf-8")
+    assert "(--categories a)" in refused("run", learned, "--target", "y")

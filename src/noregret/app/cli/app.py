@@ -58,7 +58,12 @@ def carry_out(arguments: list[str]) -> None:
         print(f"noregret {__version__}")
     elif name in command_names():
         command = find(name)
-        command.run(parser.read(command, arguments[1:]))
+        given = parser.read(command, arguments[1:])
+        try:
+            command.run(given)
+        except NoRegretError as error:
+            error.only(vars(given))
+            raise
     elif name in ("", "-h", "--help"):
         parser.show_help()
         raise SystemExit(DONE if name else MISUSED)
@@ -73,10 +78,10 @@ def notes() -> Iterator[None]:
     """Print each warning about the data as one line on stderr."""
 
     def show(message: Warning | str, category: type[Warning], *where: Any, **more: Any) -> None:
-        if issubclass(category, DataWarning):
+        if isinstance(message, DataWarning):
             from noregret.base.numbers import clean
 
-            print(f"note: {clean(str(message))}", file=sys.stderr)
+            print(f"note: {clean(on_command_line(message))}", file=sys.stderr)
         else:
             usual(message, category, *where, **more)
 

@@ -140,7 +140,7 @@ CATEGORIES = columns(
 TEXT = columns("--text", "A column of free text: its words become features; may be repeated.")
 TIME = columns(
     "--time",
-    "A column of times in seconds since 1970 (or milliseconds, …); dates and times in words are"
+    "A column of times in seconds since 1970 (or milliseconds, …); written dates and times are"
     " recognised. May be repeated.",
 )
 HEADER = switch(INPUT, "--header", "The first line of a CSV file holds column names (default).")
@@ -158,7 +158,7 @@ DELIMITER = option(
     "--delimiter",
     metavar="MARK",
     default="auto",
-    help="The delimiter of CSV files: ',', ';', tab or '|' (default: found out from the first"
+    help="The delimiter of CSV files: ',', ';', tab or '|' (default: detected from the first"
     " lines).",
 )
 ENCODING = option(
@@ -222,16 +222,16 @@ LOOK_BACK = option(
     "--look-back",
     metavar="TIME",
     type=duration,
-    help="Time for that comparison, such as 60s or 10min (default: as long as learning took, at"
-    " least 2s). What is stated is proven whenever it ends.",
+    help="Time limit for that comparison, such as 60s or 10min (default: as long as learning took,"
+    " at least 2s). All figures are proven, even if time runs out.",
 )
 GAP = option(
     OUTPUT,
     "--gap",
     metavar="SHARE",
     type=number,
-    help="End the comparison when the best in hindsight is known to this share of its loss"
-    " (default: 1e-6). Without --look-back, it takes the time that this needs.",
+    help="End the comparison when the best loss in hindsight is known to within this share of it"
+    " (default: 1e-6). Without --look-back, it takes as long as needed.",
 )
 QUIET = flag(OUTPUT, "-q", "--quiet", help="Print nothing.")
 JSON = flag(OUTPUT, "--json", help="Print the results as JSON.")

@@ -93,7 +93,7 @@ def number_words(block: Block, values: list[float], task: str | None) -> str:
         return f"as {AS_NUMBERS} says; the loss is square"
     many = different(block.y, MAX_CLASSLIKE + 1)
     if len(values) == 1 and len(block) > 1:
-        return f"all {values[0]:g} at first; {AS_CLASSES} if they are classes"
+        return f"the first are all {values[0]:g}; {AS_CLASSES} if they are classes"
     if 2 < len(many) <= MAX_CLASSLIKE and all(value.is_integer() for value in many):
         return f"{len(many)} different whole numbers; {AS_CLASSES} if they are classes"
     return "the loss is square (-p loss=absolute for another)"
@@ -140,7 +140,8 @@ def text_chosen(block: Block, options: Options, loss: str) -> Choice:
 
 def several_chosen(why: str = "") -> Choice:
     """Return the choice for several classes."""
-    return Choice(SEVERAL, "softmax", f"{why}the learner is {CLASS_LEARNER}", why)
+    words = f"{why}{DEFAULT_LEARNER} is for two classes at most, so the learner is {CLASS_LEARNER}"
+    return Choice(SEVERAL, "softmax", words, why)
 
 
 def different(y: Floats, most: int = 3) -> list[float]:

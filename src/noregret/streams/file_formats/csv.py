@@ -123,7 +123,7 @@ class CsvReading(TableReading):
                 raise ValueError("its header has columns of which it does not say what they hold")
 
     def found(self) -> dict[str, Any]:
-        """Return the delimiter, the encoding and the written numbers that were found out."""
+        """Return the delimiter, the encoding and the written numbers that were detected."""
         assert isinstance(self.stream, CsvStream)
         options, found = self.options, super().found()
         if options.delimiter == AUTO and self.delimiter not in ("", self.stream.usual_delimiter):
@@ -180,11 +180,11 @@ class CsvReading(TableReading):
         """Return the decimal marks of columns that hold other than plain numbers."""
         found = {name: self.decimals[name] for name in columns if name in self.decimals}
         # Where commas separate values, they are no decimal marks: the file is of another kind than
-        # the one that the columns were found out from.
+        # the one that the columns were detected from.
         return {} if self.delimiter == COMMA and COMMA in found.values() else found
 
     def delimiter_in(self, text: bytes) -> bytes:
-        """Return the delimiter, found out from the first text unless it is known."""
+        """Return the delimiter, detected from the first text unless it is known."""
         assert isinstance(self.stream, CsvStream)
         if not self.delimiter:
             given = self.options.delimiter
@@ -455,13 +455,11 @@ class CsvReading(TableReading):
         mark = self.mark_after(piece, raw.lines)
         size = self.read_so_far(piece.file, piece.read)
         if self.encoding == LATIN_1 and self.options.encoding == AUTO and not before - raw.names:
-            tell(
-                f"{piece.path}: read as Latin-1, as it is not UTF-8; for another encoding, convert"
-                " the file"
-            )
+            what = "read as Latin-1, as it is not UTF-8"
+            tell(what, "for another encoding, convert the file to UTF-8", file=piece.path)
         if raw.joined is not None and not self.told_joined:
             self.told_joined = True
-            tell(raw.joined.text(piece.path, before))
+            raw.joined.tell(piece.path, before)
 
         @cache
         def lines() -> list[int]:

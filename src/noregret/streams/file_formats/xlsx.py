@@ -29,7 +29,7 @@ def sheet_text(file: IO[bytes], path: str) -> IO[bytes]:
     except (CalamineError, ValueError, OSError) as error:
         raise NoRegretError(f"damaged, or not an Excel workbook: {error}", file=path) from None
     if len(book.sheet_names) > 1:
-        tell(f"{path}: reading sheet {sheet.name!r}, the first of {len(book.sheet_names)}")
+        tell(f"reading sheet {sheet.name!r}, the first of {len(book.sheet_names)}", file=path)
     return csv_of(rows_of(sheet))
 
 

@@ -58,7 +58,7 @@ MESSAGES = (
     "{word} is not a label: write a plain number such as 1, -1 or 0.5",
     "{word} is not a feature: write index:value, the index a whole number from 0 on",
     "feature {word} is out of range: indices go up to 16777215, as all up to the largest have a"
-    " place in memory; use --hash to give one only to the features that occur",
+    " place in memory; with hashing (hash=20, --hash 20), only features that occur have one",
     "{word} has no value: write index:value",
     "{word} is not a number: write a plain decimal such as 0.5 or 1e-3",
     "nothing follows the colon: write a number, or leave the colon out",

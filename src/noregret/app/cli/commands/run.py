@@ -100,8 +100,8 @@ OPTIONS = [
         "--scale",
         metavar="RULE",
         help="Scale features: none, max (by the largest value so far), standard (mean 0, deviation"
-        " 1) or unit (every example to norm 1). auto needs none, and scales by itself if it finds"
-        " several classes.",
+        " 1) or unit (every example to norm 1). auto needs none; features are scaled by default if"
+        " there are several classes.",
     ),
     option(
         METHOD,
@@ -134,7 +134,11 @@ OPTIONS = [
     GAP,
     QUIET,
     JSON,
-    file(RECOVERY, "--checkpoint", "Save checkpoints to this file, to resume from after a stop."),
+    file(
+        RECOVERY,
+        "--checkpoint",
+        "Save checkpoints to this file, from which an interrupted run can resume.",
+    ),
     option(
         RECOVERY,
         "--every",

@@ -6,6 +6,7 @@ Rows come in chunks of one size, whatever blocks they were read in.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -167,11 +168,14 @@ class ClassMeasures:
         return float(-(there * np.log(there / there.sum())).sum()) if len(there) else 0.0
 
     def found(self, names: list[Any], spread: float | None) -> Measures:
-        """Return the measures."""
+        """Return the measures, classes in the order of their names."""
         size = min(len(self.rows), MAX_CONFUSED)
-        at = [*range(size), *([MAX_CONFUSED] if len(self.rows) > size else [])]
-        confusion = self.confusion[np.ix_(at, at)]
-        return of_classes(confusion, self.rows, self.right, names, self.repeats)
+        key = order_of(names[: len(self.rows)])
+        shown, others = sorted(range(size), key=key), sorted(range(size, len(self.rows)), key=key)
+        at = [*shown, *([MAX_CONFUSED] if others else [])]
+        confusion, order = self.confusion[np.ix_(at, at)], shown + others
+        named = [names[k] for k in order]
+        return of_classes(confusion, self.rows[order], self.right[order], named, self.repeats)
 
     def get_state(self) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
         """Return the arrays, and what JSON can hold."""
@@ -209,6 +213,16 @@ def of_classes(
         ),
         confusion=confusion,
     )
+
+
+def order_of(names: list[Any]) -> Callable[[int], Any]:
+    """Return the key that sorts classes: by number if all are numbers, else by name."""
+    texts = list(map(str, names))
+    try:
+        numbers = list(map(float, texts))
+    except ValueError:
+        return texts.__getitem__
+    return numbers.__getitem__
 
 
 def repeats(classes: Counts, last: int | None) -> int:

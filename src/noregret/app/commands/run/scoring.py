@@ -23,8 +23,8 @@ from noregret.streams.options import Options
 from noregret.streams.source import suffix_of
 from noregret.streams.stream import Reading
 
-# Bad rows that are told in full.
-TOLD = 10
+# Bad rows that are told in full, and the parameters of a reading that ‘predict’ has options for.
+TOLD, CURES = 10, ("format", "missing", "on_error")
 
 
 def score(
@@ -126,7 +126,7 @@ def scored(learner: Learner, reading: Reading) -> Iterator[Any]:
                 raise error
             skipped += 1
             if skipped <= TOLD:
-                print(f"skipped: {clean(on_command_line(error))}", file=sys.stderr)
+                print(f"skipped: {clean(on_command_line(error.only(CURES)))}", file=sys.stderr)
     if skipped > TOLD:
         print(f"skipped: {skipped} rows in all", file=sys.stderr)
     if not seen:

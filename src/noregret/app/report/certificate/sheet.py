@@ -141,9 +141,14 @@ def facts(certificate: Certificate) -> Iterator[Fact]:
         yield Fact("mistakes", figure(paid.mistakes), words)
     best = certificate.hindsight
     found = "the best in hindsight" if best.gap <= NARROW * abs(best.loss) else "the best found"
-    among = f"{found} ({clean(best.comparator)}{constant(certificate)}); {how_sure(best)}"
+    among = f"{found} ({class_words(best)}{constant(certificate)}); {how_sure(best)}"
     yield Fact("hindsight", figure(best.loss), among)
     yield Fact("regret", *regret(certificate))
+
+
+def class_words(best: Best) -> str:
+    """Name the class of predictors that the best in hindsight is the best of."""
+    return clean(best.comparator).replace("as long as the last", "the norm of the final")
 
 
 def constant(certificate: Certificate) -> str:

@@ -111,7 +111,7 @@ def bound_words(promise: Promise) -> str:
     """Return what is bounded, and how much of the bound is used."""
     what = subject(promise).rstrip(",")
     if promise.quantity == "regret to the bank" and promise.measured is not None:
-        return f"{what}, which is {brief(promise.measured)}"  # another regret is shown beside it
+        return f"{what} ({brief(promise.measured)}), not to hindsight"  # which is shown beside it
     part = part_of_bound(promise.tightness)
     return f"{what}; {part} of it is used" if part else what
 

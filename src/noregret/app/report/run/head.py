@@ -15,6 +15,7 @@ from noregret.app.report.run.words import (
     best_fixed,
     compared,
     constant_words,
+    exact_fit,
     judged,
     measure_of,
     regret,
@@ -91,6 +92,7 @@ def versus(result: Result, error: Measure) -> Iterable[Html]:
         yield tile("vs previous value", compared(error.mine, error.previous) or "–", value)
     if error.hindsight is not None:
         words = f"{best_fixed(result)} has {brief(error.hindsight)}"
+        words = "; ".join(filter(None, [words, exact_fit(result)]))
         yield tile("vs hindsight", compared(error.mine, error.hindsight) or "–", words)
 
 

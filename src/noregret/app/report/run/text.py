@@ -18,6 +18,7 @@ from noregret.app.report.run.words import (
     best_fixed,
     constant_words,
     error_against,
+    exact_fit,
     judged,
     lost,
     measure_of,
@@ -101,7 +102,8 @@ def errors(result: Result) -> Iterator[Fact]:
     if error.hindsight is not None and result.certificate is not None:
         what = f"{best_fixed(result)} in hindsight"
         how = error_against(error.mine, error.hindsight, what) or what
-        yield Fact("  hindsight", brief(error.hindsight), how)
+        words = "; ".join(filter(None, [how, exact_fit(result)]))
+        yield Fact("  hindsight", brief(error.hindsight), words)
     if found.rmse is not None and error.name != "RMSE":
         yield Fact("RMSE", brief(found.rmse), previous_words(found.previous.rmse))
     if found.mae is not None and error.name != "MAE":
@@ -121,7 +123,7 @@ def previous_words(previous: float | None) -> str:
 def recalls(result: Result) -> Iterator[Fact]:
     """Yield the share of the rows of each class that were predicted, the lowest ones first."""
     classes = [each for each in result.measures.classes if each.recall is not None]
-    if not classes:
+    if len(classes) < 2:
         return
     low = sorted(classes, key=lambda each: each.recall or 0.0)
     shown = [f"{percent(each.recall or 0.0)} of {name_of(each.name)}" for each in low]

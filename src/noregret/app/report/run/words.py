@@ -6,7 +6,7 @@ import math
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
-from noregret.app.report.certificate.sheet import NARROW, loss_of
+from noregret.app.report.certificate.sheet import NARROW, class_words, loss_of
 from noregret.app.report.certificate.verdict import Verdict, verdict_of
 from noregret.base.numbers import brief, clean, count, duration, known, megabytes, name_of, percent
 
@@ -112,13 +112,17 @@ def auc_words(doubt: float | None) -> str:
 
 def target_of(result: Result) -> tuple[str, str] | None:
     """Return what the target was taken for, and why; None where there was nothing to find out."""
-    classes, choice = result.measures.classes, result.choice
+    classes, choice, constant = result.measures.classes, result.choice, result.constant
     why = "" if choice is None else choice.words
     if result.loss not in CLASS_LOSSES:
+        if choice is not None and constant is not None and constant.loss == 0 and result.rows > 1:
+            why = f"always {brief(constant.value)}: there is nothing to learn"
         return None if choice is None else (choice.outcomes, why)
+    if len(classes) == 1 and result.rows > 1:
+        return "1 class", f"always {name_of(classes[0].name)}: there is nothing to learn"
     names = [name_of(each.name) for each in classes[:MAX_CLASSES_NAMED]]
     names += ["…"] if len(classes) > len(names) else []
-    many = f"{len(classes):,} {'class' if len(classes) == 1 else 'classes'}"
+    many = "1 class" if len(classes) == 1 else f"{len(classes):,} classes"
     return many, "; ".join(filter(None, [", ".join(names), why]))
 
 
@@ -171,14 +175,21 @@ def best_fixed(result: Result) -> str:
     """Name the best fixed predictor in hindsight, and the class that it is the best of."""
     scaled = any(transform.startswith("scale=") for transform in result.transforms)
     of = " on the scaled features" if scaled else ""
-    comparator = (
-        DEFAULT_COMPARATOR
-        if result.certificate is None
-        else result.certificate.hindsight.comparator
-    )
+    certificate = result.certificate
+    comparator = DEFAULT_COMPARATOR if certificate is None else class_words(certificate.hindsight)
     if comparator == DEFAULT_COMPARATOR:
         return f"the best fixed linear model{of}"
-    return f"the best fixed predictor{of} ({clean(comparator)})"
+    return f"the best fixed predictor{of} ({comparator})"
+
+
+def exact_fit(result: Result) -> str:
+    """Explain an error of nearly zero in hindsight; empty if there is another."""
+    error = measure_of(result)
+    if error.hindsight is None or not error.constant or result.features < result.rows:
+        return ""
+    if error.hindsight > NARROW * error.constant:
+        return ""
+    return "a linear model with as many features as rows can fit any target exactly"
 
 
 def regret(result: Result) -> tuple[str, str] | None:
@@ -193,8 +204,8 @@ def regret(result: Result) -> tuple[str, str] | None:
     about, seconds = f"total loss minus that of hindsight{each}", certificate.hindsight.seconds
     if seconds is None or brief(lower) == brief(upper):
         return brief(upper), about
-    longer = f"--look-back {brief(max(LONGER, 10 * math.ceil(seconds)))}s narrows it down"
-    looked = f"looked back for {duration(result.looked_back)}; {longer}"
+    longer = f"--look-back {brief(max(LONGER, 10 * math.ceil(seconds)))}s narrows the range"
+    looked = f"hindsight took {duration(result.looked_back)}; {longer}"
     return f"{brief(lower)} to {brief(upper)}", f"{about}; {looked}"
 
 
