@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import pytest
 
 import noregret as nr
 from noregret.hindsight import Answer, Limits, Rows, best_in_ball
+from noregret.hindsight.classes.ball import lowest_in_ball
+from noregret.hindsight.proofs.rounding import norm
+from noregret.hindsight.solvers.curvature import Factored
 from tests.hindsight.problems import (
     CONVEX,
     LABELLED,
@@ -25,6 +29,16 @@ from tests.hindsight.problems import (
 from tests.thorough import paired, picked
 
 KINKED = ("absolute", "quantile", "epsilon-insensitive", "hinge")
+
+
+class Counted(Factored):
+    """A matrix that counts the systems solved with it."""
+
+    solved = 0
+
+    def solve(self, *given: Any, **named: Any) -> Floats:
+        self.solved += 1
+        return super().solve(*given, **named)
 
 
 def found_in_ball(task: Problem, radius: float, limits: Limits = Limits()) -> Answer:  # noqa: B008
@@ -164,3 +178,15 @@ def test_a_loss_that_is_not_convex_is_refused() -> None:
 def test_a_radius_must_be_positive() -> None:
     with pytest.raises(ValueError, match="radius"):
         best_in_ball(Rows([[1.0]], [1.0]), "hinge", 0.0)
+
+
+@pytest.mark.parametrize("scale", [1.0, 1e-40, 1e-100])
+def test_the_multiplier_is_found_in_a_few_steps_at_any_scale(scale: float) -> None:
+    """The product of two multipliers of 1e-199 underflows; their roots' does not."""
+    rows = np.array([[1.0, 0.5, -0.2], [0.3, -1.0, 0.4], [-0.2, 0.1, 0.6]]) * scale
+    curvature = Counted(0.015 * rows.T @ rows)
+    w, g = np.array([0.9, -0.6, 0.4]) / scale, np.array([-0.1, 0.12, 0.05]) * scale
+    found, multiplier = lowest_in_ball(curvature, w, g, norm(w), 0.1 * scale**2)
+    assert multiplier > 0
+    assert norm(found) == pytest.approx(norm(w))
+    assert curvature.solved <= 12

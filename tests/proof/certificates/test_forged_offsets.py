@@ -245,3 +245,9 @@ def test_weights_too_large_for_a_certificate_are_refused_in_words(name: str) -> 
     game = nr.play(nr.make(name), ROWS * [1e120, 1e-120], np.sign(ROWS[:, 0]))
     with pytest.raises(nr.NoRegretError, match="scale the columns"):
         game.certificate()
+
+
+def test_a_separator_too_large_for_a_certificate_is_refused_in_words() -> None:
+    game = nr.play(nr.make("multiclass-perceptron"), ROWS * 1e100, np.sign(ROWS[::-1, 0]))
+    with pytest.raises(nr.NoRegretError, match="scale the columns"):
+        game.certificate()

@@ -110,15 +110,23 @@ def lowest_in_ball(
             low = multiplier
         else:
             high = multiplier
-        fall = float(v @ curvature.solve(multiplier, v))  # of ‖v(λ)‖²/2 as λ rises
-        following = multiplier + size * size / fall * (size - radius) / radius
+        unit = v / size
+        fall = float(unit @ curvature.solve(multiplier, unit))  # of ln ‖v(λ)‖ as λ rises
+        following = multiplier + (size - radius) / radius / fall
         if low < following < high:
             multiplier = following
         elif size < radius and low == 0.0:
             multiplier = 0.01 * high if following > 0 or flat else 0.0
         else:
-            multiplier = math.sqrt(low * high) if math.isfinite(high) else 4 * max(low, 1e-300)
+            multiplier = between(low, high)
     return best, multiplier
+
+
+def between(low: float, high: float) -> float:
+    """Return a multiplier between two by orders of magnitude, however small they are."""
+    if math.isinf(high):
+        return 4 * max(low, 1e-300)
+    return math.sqrt(low) * math.sqrt(high) if low else 0.01 * high
 
 
 def is_level(curvature: Curvature, w: Floats, g: Floats, change: Floats) -> bool:

@@ -76,6 +76,7 @@ cdef class ClassWeights(Scaled):
         form="gradient", l1=0.0, l2=0.0, beta=1.0,
     ):
         one_of("loss", loss, CLASS_LOSSES)
+        self.chances = None  # a view that was never set would not be None
         self.loss = class_loss(loss)
         self.kind = CLASS_LOSSES.index(loss)
         one_of("form", form, FORMS)

@@ -157,7 +157,7 @@ class Game(PlayedGame):
             return
         try:
             pairs = iter(stream)
-        except TypeError:
+        except (TypeError, NotImplementedError):  # the latter of a memory view in two dimensions
             raise TypeError(
                 f"play a stream of (x, y) pairs, or a table with its outcomes: got"
                 f" {inputs.kind_of(stream)}"

@@ -89,7 +89,11 @@ class ClassEvidence(Evidence):
         if self.inseparable_after() is None and self.margin().separable:
             return self.fewest([self.margin().witness], "all weights", 0.0)
         hinge = best_classes(
-            self.rows, HINGE, max(self.norm, 1.0), classes=self.classes, limits=self.limits
+            self.rows,
+            HINGE,
+            max(self.comparable_norm, 1.0),
+            classes=self.classes,
+            limits=self.limits,
         )
         least = 0.0 if self.inseparable_after() is None else 1.0
         return self.fewest([hinge.witness], "all weights, best found", least)

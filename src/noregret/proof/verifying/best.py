@@ -171,16 +171,14 @@ def gap(judge: Judge, path: str, stated: Any, found: Any) -> Line:
         return line
     if replay.cut_short:  # it may leave anything open, as long as all it claims is proven
         return replace(line, confirmed=True)
-    room = slack + proven.gap
+    room = slack + (proven.gap if proven.exact else SEARCHED * size)
     if proven.comparator != replay.found.hindsight.comparator:  # up to a norm by chance of summing
         room += SEARCH_FACTOR * (number(replay.found.hindsight.gap) or 0.0)
     if claimed < lower - room and not said.exact:  # sums only widen a gap
         room += SEARCH_FACTOR * gap_by_sums(replay)
-    if not proven.exact:  # of a closed form the gap is rounding only
-        room += SEARCHED * size
-        if claimed < lower - room:
-            again = replay.again.hindsight
-            room += max(0.0, lower - (again.loss - again.gap))
+    if claimed < lower - room and not proven.exact:  # the stated search may have stopped sooner
+        again = replay.again.hindsight
+        room += max(0.0, lower - (again.loss - again.gap))
     if claimed < lower - room:
         return Line(path, stated, found, False, "more is proven than is stated")
     return Line(path, stated, found, True, line.note)
