@@ -34,3 +34,10 @@ def packed(X: Floats, y: Floats, out: Floats) -> int: ...
 def unpacked(
     words: Floats, rows: int
 ) -> tuple[NDArray[np.int64], NDArray[np.int32], Floats, Floats]: ...
+def unpack(
+    words: Floats,
+    starts: NDArray[np.int64],
+    indices: NDArray[np.int32],
+    data: Floats,
+    outcomes: Floats,
+) -> int: ...

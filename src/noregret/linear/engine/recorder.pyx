@@ -8,6 +8,7 @@ not on the calls.
 
 from libc.math cimport INFINITY, isfinite
 from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
+from libc.string cimport memcpy
 
 import numpy as np
 
@@ -32,6 +33,7 @@ cdef double MARK_GROWTH = 1.025
 cdef long long LAST_EAGER_ROUND = 2**14
 
 WATCHED = (*MEASURE_NAMES, "loss")
+NOT_ROWS = "these are not rows that were written down"
 
 
 cdef class Recorder:
@@ -271,24 +273,35 @@ def packed(const double[:, :] X not None, const double[::1] y not None, double[:
 
 def unpacked(const double[::1] words not None, Py_ssize_t rows):
     """Return (starts, indices, data, outcomes) of the rows on a page."""
-    if not 0 <= 2 * rows <= words.shape[0]:  # each takes two words at least
-        raise ValueError("these are not rows that were written down")
-    cdef Py_ssize_t r, k, j, i, at = 0, filled = 0
+    cdef Py_ssize_t most = words.shape[0], filled
+    if not 0 <= 2 * rows <= most:  # each takes two words at least
+        raise ValueError(NOT_ROWS)
+    starts, outcomes = np.zeros(rows + 1, dtype=np.int64), np.empty(rows)
+    indices, data = np.empty(most, dtype=np.int32), np.empty(most)
+    filled = unpack(words, starts, indices, data, outcomes)
+    return starts, indices[:filled].copy(), data[:filled].copy(), outcomes
+
+
+def unpack(const double[::1] words not None, int64_t[::1] starts not None, int32_t[::1] indices not None,
+           double[::1] data not None, double[::1] outcomes not None):
+    """Write the rows of a page, one per outcome, into arrays; return how many numbers they have.
+
+    The first of the starts stays: later ones continue from it, while the numbers are written from
+    the beginning of their arrays.
+    """
+    cdef Py_ssize_t r, k, j, i, at = 0, filled = 0, rows = outcomes.shape[0], most = words.shape[0]
+    cdef Py_ssize_t room = min(indices.shape[0], data.shape[0])
     cdef uint32_t runs, count, start, length
-    cdef const uint64_t* raw = <const uint64_t*> &words[0] if words.shape[0] else NULL
-    cdef Py_ssize_t most = words.shape[0]
-    starts_made, outcomes_made = np.zeros(rows + 1, dtype=np.int64), np.empty(rows)
-    indices_made, data_made = np.empty(most, dtype=np.int32), np.empty(most)
-    cdef int64_t[::1] starts = starts_made
-    cdef double[::1] outcomes = outcomes_made, data = data_made
-    cdef int32_t[::1] indices = indices_made
+    cdef const uint64_t* raw = <const uint64_t*> &words[0] if most else NULL
+    if starts.shape[0] != rows + 1:
+        raise ValueError(NOT_ROWS)
     with nogil:
         for r in range(rows):
             if at >= most:
                 at = most + 1
                 break
             runs, count = <uint32_t> raw[at], <uint32_t> (raw[at] >> 32)
-            if at + 2 + runs + count > most:
+            if at + 2 + runs + count > most or filled + count > room:
                 at = most + 1
                 break
             outcomes[r] = words[at + 1 + runs]
@@ -307,11 +320,11 @@ def unpacked(const double[::1] words not None, Py_ssize_t rows):
                 at = most + 1
                 break
             at += 2 + runs
-            for j in range(count):
-                data[filled + j] = words[at + j]
+            if count:
+                memcpy(&data[filled], &words[at], count * sizeof(double))
             at += count
             filled += count
-            starts[r + 1] = filled
+            starts[r + 1] = starts[0] + filled
     if at != most:
-        raise ValueError("these are not rows that were written down")
-    return starts_made, indices_made[:filled].copy(), data_made[:filled].copy(), outcomes_made
+        raise ValueError(NOT_ROWS)
+    return filled

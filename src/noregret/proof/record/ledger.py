@@ -38,6 +38,8 @@ MEMORY = 64 << 20
 SMALL_PAGE = 2**15
 # With more features, hindsight is not computed at every point of the curve.
 MAX_CURVE_FEATURES = 32
+# Cubed features of a linear system that takes about a tenth of the time of learning one row.
+SOLVED_PER_ROW = 20_000
 # With more features, matrix products are faster than sums row by row.
 BLAS_PAYS = 600
 # Most pages queued for the worker thread, and the number from which on this thread helps.
@@ -164,7 +166,7 @@ class Ledger:
         large = len(words) >= SMALL_PAGE
         if product is None and large and self.sums is not None:
             product = self.product(Table(X, y), features)
-        kept = self.pages is not None or not large
+        kept = self.pages is not None or product is None
         self.work(words.copy() if kept else words, len(y), features, moment, product)
 
     def moment(self) -> Moment:
@@ -187,15 +189,21 @@ class Ledger:
         moment: Moment | None,
         product: Floats | None = None,
     ) -> None:
-        """Digest, sum and store a page; small pages only once several are collected."""
+        """Digest, sum and store a page; small pages only once several are collected.
+
+        With many features, pages are collected until adding their sums takes no longer than
+        computing them.
+        """
         self.digest.update(words)
         self.digested += rows
-        if len(words) < SMALL_PAGE:
+        many = self.sums is not None and BLAS_PAYS < features <= MAX_DENSE
+        enough = features * features // 2 if many else SMALL_PAGE
+        if len(words) < enough:
             self.open.append((words, rows))
             self.open_words += len(words)
             self.open_features = features
             due = moment is not None and self.due(moment.rounds, features)
-            if self.open_words >= SMALL_PAGE or due:
+            if self.open_words >= enough or due:
                 self.close_small()
         else:
             self.close_small()
@@ -269,11 +277,11 @@ class Ledger:
         if self.pages is None:
             self.missing = f"there are more than {MAX_DENSE} features, and rows were not kept"
 
-    def complete(self, moment: Moment, features: int) -> None:
-        """Add hindsight to a moment, if it is cheap."""
+    def complete(self, moment: Moment, features: int, last: bool = False) -> None:
+        """Add hindsight to a moment, if it is cheap or the last."""
         if self.recorder.weighted or self.keep == "nothing":
             return
-        if self.sums is not None and self.due(moment.rounds, features):
+        if self.sums is not None and (last or self.due(moment.rounds, features)):
             moment.sums, self.solved = self.sums, moment.rounds
             moment.hindsight = moment.least_loss() if self.free else None
         if self.sums is None or moment.sums is not None:
@@ -282,7 +290,9 @@ class Ledger:
 
     def due(self, rounds: int, features: int) -> bool:
         """Return whether to compute hindsight again, which is rare enough to be cheap."""
-        pause = 1 if features <= MAX_CURVE_FEATURES else max(features // 2, self.solved // 10)
+        pause = 1
+        if features > MAX_CURVE_FEATURES:
+            pause = max(features // 2, features**3 // SOLVED_PER_ROW, self.solved // 10)
         return self.sums is not None and rounds >= self.solved + pause
 
     # State.
@@ -335,10 +345,7 @@ class Ledger:
             self.moments.append(self.moment())
             self.provisional = True
         if self.moments and self.moments[-1].bound is self.moments[-1].hindsight is None:
-            self.solved = min(
-                self.solved, rounds - MAX_DENSE
-            )  # the last point always has hindsight
-            self.complete(self.moments[-1], self.learner.engine.size)
+            self.complete(self.moments[-1], self.learner.engine.size, last=True)
 
     def digest_text(self) -> str:
         """Return the digest of all rows so far."""

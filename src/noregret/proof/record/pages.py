@@ -15,7 +15,7 @@ from noregret.base.platform_files import read_at
 from noregret.errors import NoRegretError
 from noregret.hindsight.sparse import DENSE_RATIO, MAX_NUMBERS, SparseRows
 from noregret.hindsight.sums import add_outer_products
-from noregret.linear.engine.recorder import unpacked
+from noregret.linear.engine.recorder import unpack, unpacked
 
 Floats = NDArray[np.float64]
 # Words from which on a page is not extended.
@@ -164,12 +164,15 @@ class Pages:
         values, outcomes = np.empty(words), np.empty(rows)
         row = filled = 0
         for page in self.index:
-            own, places, data, y = unpacked(self.words_of(page), page.rows)
-            starts[row + 1 : row + 1 + page.rows] = own[1:] + filled
-            at[filled : filled + len(data)] = places
-            values[filled : filled + len(data)] = data
-            outcomes[row : row + page.rows] = y
-            row, filled = row + page.rows, filled + len(data)
+            last = row + page.rows
+            filled += unpack(
+                self.words_of(page),
+                starts[row : last + 1],
+                at[filled:],
+                values[filled:],
+                outcomes[row:last],
+            )
+            row = last
         dense = DENSE_RATIO * filled > rows * features
         if dense or filled > MAX_NUMBERS or not np.isfinite(outcomes).all():
             return None
