@@ -65,7 +65,7 @@ def main() -> None:
 
 @dataclass
 class Findings:
-    """What the benchmarks found; wrong if one of them compared unlike with unlike."""
+    """The findings of the benchmarks; ``wrong`` if the results of one of them disagree."""
 
     rows: list[Row] = field(default_factory=list)
     grids: list[Grid] = field(default_factory=list)

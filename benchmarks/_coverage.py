@@ -1,4 +1,4 @@
-"""How often the risk of a mean of weights is within what online-to-batch promises, on flights.
+"""The share of samples of flights in which the risk of mean weights is within its bound.
 
 Each split draws some flights to learn from; the others, which were not seen, tell the risk nearly
 exactly. The same seeds give the same figures.
@@ -28,7 +28,7 @@ RADIUS = 3.0
 
 
 class Task(NamedTuple):
-    """What is predicted, at what cost, and the largest loss that a score up to RADIUS can have."""
+    """A task: its target, its loss, and the largest loss of a score up to RADIUS."""
 
     name: str
     loss: str
@@ -87,7 +87,7 @@ def flights() -> tuple[Floats, dict[str, Floats]]:
 
 
 class Outcome(NamedTuple):
-    """What came of a split: the mean loss on the way, the risk, and the bounds by chance."""
+    """The result of a split: the progressive mean loss, the risk, and the bounds by chance."""
 
     progressive: float
     risk: float

@@ -1,4 +1,4 @@
-"""What every benchmark shares: fair timing, agreement, and the shape of a result."""
+"""Shared by all benchmarks: fair timing, agreement, and the shape of a result."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the peers predict, each row before they learn from it: at their defaults, and at a rate.
+"""Predictions of the peers, each row before they learn from it: at their defaults, or at a rate.
 
 Scores are predictions for numbers and log-odds for classes. Every peer has an intercept of its
 own. River and scikit-learn get quantities standardised as they come, with the mean and the spread

@@ -1,8 +1,8 @@
-"""What a user of pandas and scikit-learn writes: chunks of a table, and partial_fit on each.
+"""The peer of a table benchmark: pandas reads chunks, scikit-learn learns with partial_fit.
 
-    python -m benchmarks._table_peer FILE RATE ROWS_A_CHUNK
+    python -m benchmarks._table_peer FILE RATE ROWS_PER_CHUNK
 
-It prints the seconds that it took without its imports, and the weights.
+It prints the seconds it took, imports excluded, and the weights.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What a certificate costs: collecting for it while playing, and making it afterwards."""
+"""The cost of a certificate: recording while playing, and computing it afterwards."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How long a fresh process takes to import noregret, against importing NumPy."""
+"""Time for a fresh process to import noregret, against importing NumPy."""
 
 from __future__ import annotations
 

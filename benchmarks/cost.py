@@ -1,6 +1,6 @@
-"""What one example costs: flat in the number of rounds, linear in the non-zeros.
+"""The cost of one example: flat in the number of rounds, linear in the non-zeros.
 
-And flat in the dimension too, where the features in use fit in the processor's cache; the last
+It is flat in the dimension too if the features in use fit in the processor's cache; the last
 table spreads the same entries over all features, and shows what cache misses add.
 
 Outcomes are coin tosses and change sign from pass to pass, so that no learner ever settles and

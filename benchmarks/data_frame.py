@@ -1,4 +1,4 @@
-"""What the names of a data frame cost: learn_many on the frame against converting it to NumPy."""
+"""The cost of the names of a data frame: learn_many on the frame against converting it to NumPy."""
 
 from __future__ import annotations
 

@@ -198,7 +198,7 @@ def sdr_row(bench: Bench, kind: str, clips: list[Clip], ours: str) -> Row:
 
 
 def first_second(bench: Bench, clips: list[Clip]) -> Iterator[Row]:
-    """How much is gone after one second of far-end speech, where one filter could take 20 dB."""
+    """Yield the reduction after one second of far-end speech, where a filter could reach 20 dB."""
 
     def figure(clip: Clip, clean: Floats) -> float:
         return measures.first_second(clip.far, clip.mic, clean, clip.rate)

@@ -1,4 +1,4 @@
-"""How much the peak memory of a process grows while it learns from a million rows.
+"""Growth of the peak memory of a process while it learns from a million rows.
 
 Each kind of input is learned from in a fresh process, which says by how much its peak grew between
 the first hundredth of the rows and the last.

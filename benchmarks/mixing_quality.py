@@ -1,4 +1,4 @@
-"""How good mixtures of forecasts are, beside the plain average of the same forecasts.
+"""Quality of mixtures of forecasts, against the plain average of the same forecasts.
 
     python -m benchmarks mixing_quality     # as one of the benchmarks
     python -m benchmarks.mixing_quality     # the table alone, as Markdown

@@ -1,9 +1,9 @@
-"""How well `auto` predicts, without options and in one pass, beside the peers, tuned or not.
+"""Quality of `auto`, without options and in one pass, against peers, tuned or not.
 
     python -m benchmarks quality            # as one of the benchmarks
     python -m benchmarks.quality [SET …]    # all tables, as Markdown, of these sets or of all
 
-Everybody predicts each row, then learns from it. For numbers the figure is the mean square error
+Each learner predicts a row, then learns from it. For numbers the figure is the mean square error
 divided by that of the mean outcome, known beforehand: 1 is as good as saying it. For classes it is
 the mean log loss in nats. Rows come as they came, and shuffled with a seed. "Tuned" is the best of
 many runs at rates a factor of 4 apart (and for VW then 2), going on while the last is the best,

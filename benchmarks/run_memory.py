@@ -1,4 +1,4 @@
-"""How much memory ``noregret run`` takes on a file of 1 GB, and whether it stays flat.
+"""Peak memory of ``noregret run`` on a file of 1 GB, and whether it stays flat.
 
 The peak is the system's own count. Flat means that the second half of the run took little more than
 the first, without its beginning; a certificate is made at the end, so that counts too.
@@ -49,7 +49,7 @@ def run(quick: bool) -> Iterator[Row]:
 
 @dataclass
 class Watched:
-    """What a process was seen to hold, in MB: at which moment, and the most so far."""
+    """A sample of the memory of a process in MB: when, and the peak so far."""
 
     seconds: list[float] = field(default_factory=list)
     held: list[float] = field(default_factory=list)

@@ -1,4 +1,4 @@
-"""How the site is built: ``python -m sphinx -W --keep-going -n -b html docs docs/_build``."""
+"""Settings of the site: ``python -m sphinx -W --keep-going -n -b html docs docs/_build``."""
 
 import gc
 import sys

@@ -159,7 +159,7 @@ def named_in_strings() -> Iterator[tuple[str, str]]:
 
 
 def goes_up(importer: str, imported: str) -> bool:
-    """Whether the second module does not stand below the first, nor in the same package."""
+    """Return whether the second module is neither below the first nor in the same package."""
     lower, upper = package_of(importer), package_of(imported)
     if importer == ROOT:
         return False

@@ -290,7 +290,7 @@ def used_publicly(thing: Any, name: str, arguments: list[Any]) -> None:
 
 
 def disturb(arguments: list[Any], rng: Random) -> None:
-    """Have another thread change what numbers the arguments hold, for a short while."""
+    """Let another thread change the numbers in the arguments for a short while."""
     parts = []
     for given in arguments:
         parts += [given] if isinstance(given, np.ndarray) else []
@@ -439,7 +439,7 @@ def work(options: argparse.Namespace, start: int, log: int) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Have all calls made, and say what broke."""
+    """Make all calls, and report what broke."""
     start = 0
     crashes: list[tuple[str, str, str]] = []
     odd: Counter[str] = Counter()

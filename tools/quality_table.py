@@ -31,7 +31,7 @@ TITLES = {"in order": "In the order in which the rows came", "shuffled": "The sa
 
 @cache
 def has_classes(name: str) -> bool:
-    """Whether the outcomes of a set are classes."""
+    """Return whether the outcomes of a set are classes."""
     return (real() | DRAWN)[name]().classes
 
 

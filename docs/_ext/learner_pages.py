@@ -156,7 +156,7 @@ def reference(learner: type[Named]) -> str:
 
 
 def is_new(learner: type[Named], name: str, member: object) -> bool:
-    """Whether a member is a method that a linear learner has beyond what all of them have."""
+    """Return whether a member is a method that not every linear learner has."""
     public = inspect.isfunction(member) and not name.startswith("_")
     return public and learner.family == "learners" and not hasattr(noregret.Learner, name)
 
@@ -243,7 +243,7 @@ def theorems_index(theorems: dict[str, tuple[Theorem, type[Named] | None]]) -> s
 
 
 def is_bound_on(quantity: str, theorem: Theorem) -> bool:
-    """Whether a theorem promises something about that quantity."""
+    """Return whether a theorem bounds that quantity."""
     return theorem.quantity == quantity and not theorem.warning
 
 

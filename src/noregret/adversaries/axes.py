@@ -32,7 +32,7 @@ def new_axes(learner: Learner, rounds: int = 100, norm: float = 1.0) -> Rounds:
     Parameters
     ----------
     learner
-        Who predicts labels; it is not even looked at.
+        A learner of labels; its state is not used.
     rounds
         How many rounds, and features.
     norm

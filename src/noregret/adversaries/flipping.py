@@ -75,7 +75,7 @@ def sign_flip(learner: Learner, rounds: int = 1000, norm: float = 1.0, size: flo
     Parameters
     ----------
     learner
-        Who predicts.
+        The learner.
     rounds
         How many rounds.
     norm

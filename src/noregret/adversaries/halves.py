@@ -30,7 +30,7 @@ def halving_adversary(master: Master, experts: int = 16) -> Rounds:
     Parameters
     ----------
     master
-        Who predicts 0 or 1.
+        The master, which predicts 0 or 1.
     experts
         n, at least 2.
 
@@ -68,7 +68,7 @@ def even_camps(master: Master, experts: int = 16, rounds: int = 100) -> Rounds:
     Parameters
     ----------
     master
-        Who predicts 0 or 1 by the weight of the votes.
+        The master, which predicts 0 or 1 by the weight of the votes.
     experts
         n.
     rounds
@@ -104,7 +104,7 @@ def even_camps(master: Master, experts: int = 16, rounds: int = 100) -> Rounds:
         "randomised-weighted-majority",
         {"beta": 0.9},
         {"rounds": 1000},
-        "The cure, on the same outcomes: whoever draws lots is wrong half of the time, as the best"
+        "The cure, on the same outcomes: a random choice is wrong half of the time, as the best"
         " expert is.",
     ),
 )
@@ -117,7 +117,7 @@ def contrary(master: Master, rounds: int = 1000) -> Rounds:
     Parameters
     ----------
     master
-        Who predicts 0 or 1.
+        The master, which predicts 0 or 1.
     rounds
         How many rounds.
 

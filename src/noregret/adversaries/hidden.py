@@ -61,18 +61,18 @@ def hidden_expert(
 ) -> Rounds:
     """Let one expert foretell every outcome, and all others the opposite.
 
-    The master has to find out which one it is, and pays for it until its weight is there.
+    The master has to find that expert, and pays until its weight is large.
 
     Parameters
     ----------
     master
-        Who combines forecasts between 0 and 1; it is not even looked at.
+        The master of forecasts between 0 and 1; its state is not used.
     experts
         n.
     rounds
         How many rounds.
     change
-        After so many rounds it is the next expert that knows; never, if not given.
+        The number of rounds after which the next expert is the one that knows; never by default.
 
     Examples
     --------
@@ -107,7 +107,7 @@ def slightly_better(
     Parameters
     ----------
     master
-        Who combines forecasts between 0 and 1; it is not even looked at.
+        The master of forecasts between 0 and 1; its state is not used.
     experts
         n.
     rounds

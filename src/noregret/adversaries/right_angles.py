@@ -54,7 +54,7 @@ def orthogonal(
     Parameters
     ----------
     learner
-        Who predicts: with linear loss, or labels.
+        The learner: with linear loss, or of labels.
     rounds
         How many rounds.
     norm

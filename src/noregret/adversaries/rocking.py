@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 # Steps become smaller, so that rocking leads away from the side; there it is brought back.
 RETURN_ROUNDS = (64, 1024, 8192)
-# The drive to the other side is given up after so many times the rounds before it.
+# The drive to the other side is given up after this many times the rounds before it.
 PATIENCE = 10
 
 
@@ -50,7 +50,7 @@ def seesaw(learner: Learner, rounds: int = 1000, pushes: int = 1, push: float = 
     Parameters
     ----------
     learner
-        Who predicts, with the linear loss.
+        The learner, with the linear loss.
     rounds
         How many rounds of rocking.
     pushes
@@ -105,7 +105,7 @@ def heads_and_tails(learner: Learner, rounds: int = 1000) -> Rounds:
     Parameters
     ----------
     learner
-        Who predicts, with the linear loss.
+        The learner, with the linear loss.
     rounds
         How many rounds; an odd number ends on the side that most coins fell on.
 

@@ -31,13 +31,13 @@ HOEFFDING = {"schedule": "hoeffding", "horizon": 20_000}
 def leader_trap(master: Master, rounds: int = 1000) -> Rounds:
     """Give two experts the losses (1/2, 0), then (0, 1), (1, 0), (0, 1), and so on.
 
-    Each expert that leads is about to lose. Either loses about T/2, and whoever follows the leader
+    Each expert that leads is about to lose. Either loses about T/2, and following the leader
     loses in every round.
 
     Parameters
     ----------
     master
-        Who shares a unit among two experts; it is not even looked at.
+        The master of two experts; its state is not used.
     rounds
         How many rounds.
 
@@ -105,7 +105,7 @@ def even_then_one(
     Parameters
     ----------
     master
-        Who shares a unit among the experts; it is not even looked at.
+        The master; its state is not used.
     experts
         n, an even number.
     rounds
@@ -157,7 +157,7 @@ def coin_flips(master: Master, experts: int = 100, rounds: int = 10_000, seed: i
     Parameters
     ----------
     master
-        Who shares a unit among the experts; it is not even looked at.
+        The master; its state is not used.
     experts
         n.
     rounds

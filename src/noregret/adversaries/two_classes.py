@@ -29,7 +29,7 @@ def new_axes_of_classes(learner: Learner, rounds: int = 100, norm: float = 1.0) 
     Parameters
     ----------
     learner
-        Who predicts classes; it is not even looked at.
+        A learner of several classes; its state is not used.
     rounds
         How many rounds after the first, and features.
     norm

@@ -157,7 +157,7 @@ def check_contents(file: Growing, size: int, digest: str) -> None:
     if file.hash.hexdigest() != digest:
         raise NoRegretError(
             "damaged: its contents are not those that the checkpoint was made with;"
-            " without them the run cannot go on",
+            " without them the run cannot be resumed",
             "remove the checkpoint and begin again",
             file=file.path,
         )

@@ -32,7 +32,7 @@ def figure(number: float) -> str:
 
 
 def brief(number: float) -> str:
-    """Write a number in four digits, for where there is little room.
+    """Write a number in four digits, where space is short.
 
     >>> brief(312.3456), brief(115353.86), brief(2.5e13), brief(0)
     ('312.3', '115,354', '2.5e+13', '0')

@@ -78,7 +78,7 @@ class Service:
     Parameters
     ----------
     learner
-        An untrained learner; None to go on with the one in the store.
+        An untrained learner; None to continue with the one in the store.
     store
         The file of the journal, an SQLite database. It is created if it does not exist.
     ttl

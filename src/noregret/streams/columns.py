@@ -1,7 +1,7 @@
 """Tables with named columns as rows of features, shared by CSV, Parquet and JSON lines.
 
 Numbers and booleans are features of their column's name; text becomes indicators ``column=value``.
-What is here is done in any thread; ``rows`` goes on with it, in order.
+Everything here may run in any thread; ``columns_to_rows`` continues in order.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ class Table(NamedTuple):
     missing: NDArray[np.bool_] | None  # which of the numbers are
     categories: list[Category]
     y: Floats
-    bad_outcomes: dict[int, str]  # row: what stands there instead of an outcome
+    bad_outcomes: dict[int, str]  # by row, the text in place of an outcome
     whole: bool = False  # whether the numbers have the intercept in place already
     groups: Category | None = None  # which rows belong together
     bags: tuple[Bag, ...] = ()  # the words of columns of free text
@@ -421,7 +421,7 @@ def as_category(column: Any, name: str, where: str) -> Category:
 
 
 def outcomes_of(column: Any, roles: Roles) -> tuple[Floats, dict[int, str], list[str] | None]:
-    """Return outcomes as numbers, what stands in place of missing ones by row, and text values.
+    """Return outcomes as numbers, the text in place of bad ones by row, and text values.
 
     Of text, the numbers are positions in the values.
     """

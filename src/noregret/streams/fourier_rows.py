@@ -97,7 +97,7 @@ class LiftedReading(Reading):
         return self.options.scale
 
     def decide(self, stream: Stream, first: Block | None) -> Block | None:
-        """Go on with the options of a stream of the same files, after its first block."""
+        """Continue with the options of a stream of the same files, after its first block."""
         self.stream, self.options = stream, stream.options
         return self.inner.decide(stream, first)
 

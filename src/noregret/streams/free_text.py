@@ -20,10 +20,10 @@ from noregret.streams.block import Floats, Sparse
 if TYPE_CHECKING:
     from noregret.streams.parsing.vocabulary import Vocabulary
 
-# Different words and pairs of a column that become features: the first ones, which the frequent
-# ones are among. Others are left out, so that memory is bounded.
+# Different words and pairs of a column that become features, in order of appearance: frequent ones
+# are among them. Others are left out, so that memory is bounded.
 MAX_WORDS = 1 << 18
-# Values are free text if they differ in this share of the rows and have so many words on average,
+# Values are free text if they differ in this share of the rows and have this many words on average,
 # or if they have many words. Fewer values than MIN_VALUES decide nothing.
 MIN_DISTINCT, MIN_MEAN_WORDS, MANY_WORDS = 0.5, 3.0, 8.0
 MIN_VALUES, SAMPLE_VALUES = 20, 1_000

@@ -10,7 +10,7 @@ from noregret.errors import Cure, Use, tell
 
 # A column is reported after this many rows if more than this share of them has a new value.
 MIN_ROWS, MAX_SHARE = 1_000, 0.5
-# A value of so many words is probably free text.
+# A value of this many words is probably free text.
 MIN_WORDS = 3
 # A number with thousands separators, a percent sign or a currency.
 ALMOST_A_NUMBER = re.compile(r"\s*[-+(]?\s*\W?\s*\d[\d,.'\s]*\s*(?:\W|[a-zA-Z]{1,3})?\)?\s*")

@@ -151,7 +151,7 @@ class Opened:
         return self.regular or is_ready(self.descriptor)
 
     def skip(self, offset: int) -> None:
-        """Go on to a place in the text."""
+        """Skip to a position in the text."""
         if self.seekable:
             self.read_so_far = os.lseek(self.descriptor, offset, os.SEEK_SET)
             return
@@ -167,12 +167,12 @@ class Opened:
             seal.check(digest.digest(), self.path, "lines")
 
     def parts(self, size: int) -> Iterator[bytes]:
-        """Yield the next bytes, so many of them."""
+        """Yield the given number of bytes, in blocks."""
         while size > 0:
             text = self.some(min(size, BLOCK))
             if not text:
                 raise NoRegretError(
-                    "shorter than it was: there is nothing to go on with", file=self.path
+                    "shorter than before: there is nothing to resume with", file=self.path
                 )
             size -= len(text)
             yield text

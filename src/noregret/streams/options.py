@@ -51,7 +51,7 @@ NOT_FOR_EXPERTS = (
 )
 # Options that are not listed as transforms: certificates state the target separately.
 ELSEWHERE = ("target", "format", "sniff")
-# How certificates list the classes that a learner met, which are no option.
+# The prefix under which certificates list the classes of a learner, which are not an option.
 CLASSES = "classes="
 FLAGS = ("intercept", "no-header", "prices")
 

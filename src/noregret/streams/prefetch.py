@@ -69,9 +69,7 @@ def in_order(
                 return
             yield result.result()
     finally:
-        if (
-            os.getpid() == process
-        ):  # a copy has none of the threads, and locks that none of them opens
+        if os.getpid() == process:  # a forked copy lacks the threads, and some locks stay closed
             over.set()
             pool.shutdown(wait=False, cancel_futures=True)
 

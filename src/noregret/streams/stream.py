@@ -272,7 +272,7 @@ class Reading:
         return "standard" if dense else "max"
 
     def decide(self, stream: Stream, first: Block | None) -> Block | None:
-        """Go on with the options of a stream of the same files, after its first block."""
+        """Continue with the options of a stream of the same files, after its first block."""
         self.stream, self.options, self.undecided = stream, stream.options, False
         if self.unscaled:
             self.unscaled, scale = False, self.options.scale

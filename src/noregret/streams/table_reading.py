@@ -60,14 +60,14 @@ class TableReading(Reading):
         )
 
     def decide(self, stream: Stream, first: Block | None) -> Block | None:
-        """Go on with the options of a stream of the same files, and with the texts found so far."""
+        """Continue with the options of a stream of the same files, and the texts found so far."""
         texts = self.options.text
         first = super().decide(stream, first)
         self.add_texts(texts)
         return first
 
     def find_texts(self, columns: Mapping[str, Sequence[Any]], where: str) -> None:
-        """Find out which columns of text are free text, from their first values."""
+        """Detect which text columns are free text, from their first values."""
         from noregret.streams.free_text import is_free_text
 
         options = self.options

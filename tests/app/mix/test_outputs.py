@@ -176,7 +176,7 @@ def test_a_model_goes_on_where_it_stopped(tmp_path: Path) -> None:
     done("mix", csv(tmp_path, table), "--target", "y", "--model", model, "-q")
     loaded, (_, _, master) = noregret.load(model), by_hand(table)
     assert loaded.weights().tolist() == pytest.approx(master.weights().tolist())
-    assert "none of the learners" in refused("predict", model, tmp_path / "forecasts.csv")
+    assert "not a linear learner" in refused("predict", model, tmp_path / "forecasts.csv")
 
 
 def test_losses_and_quantiles(tmp_path: Path) -> None:

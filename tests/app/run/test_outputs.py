@@ -233,7 +233,7 @@ def test_links_stay_and_what_they_lead_to_is_written(
 def test_a_link_that_leads_nowhere_is_told_at_once(file: Path, tmp_path: Path) -> None:
     (tmp_path / "m").symlink_to(tmp_path / "gone" / "m")
     (tmp_path / "circle").symlink_to(tmp_path / "circle")
-    for name, said in (("m", "there is no folder"), ("circle", "leads in a circle")):
+    for name, said in (("m", "there is no folder"), ("circle", "a circular link")):
         for option in ("--model", "--checkpoint"):
             told = refused("run", file, *PLAIN, option, tmp_path / name)
             assert f"{name}: " in told

@@ -158,7 +158,7 @@ def test_a_missing_checkpoint_is_told_unless_it_is_the_one_to_write(tmp_path: Pa
 
 def test_a_checkpoint_that_is_there_is_not_overwritten(half: Stopped) -> None:
     before = half.kept.read_bytes()
-    assert f"--resume {half.kept} goes on from it" in half.refused("--checkpoint", half.kept)
+    assert f"--resume {half.kept} resumes from it" in half.refused("--checkpoint", half.kept)
     assert half.kept.read_bytes() == before
     said = half.refused("--resume", half.kept, "--checkpoint", half.folder / "other", code=2)
     assert "keeps its checkpoints where they are" in said

@@ -17,7 +17,7 @@ TABLES = ("predictions", "weights")
 
 @dataclass
 class Outputs:
-    """The files to write, by kind; None for those that were not asked for."""
+    """The files to write, by kind; None if not requested."""
 
     out: str | None = None
     predictions: str | None = None
@@ -46,9 +46,9 @@ class Outputs:
         checkpoints: Iterable[str] = (),
         reserved: Mapping[str, str] | None = None,
     ) -> None:
-        """Refuse at once what could not be written at the end.
+        """Refuse at once files that could not be written at the end.
 
-        ``reserved`` are files that are written besides, with what each is.
+        ``reserved`` are other files that are written, with a description of each.
         """
         given = self.given()
         for kind in (kind for kind in TABLES if kind in given):
@@ -71,9 +71,9 @@ class Outputs:
     def write(
         self, result: R, writers: Mapping[str, Callable[[str, R], None]]
     ) -> tuple[R, list[str]]:
-        """Write all files; return the result with those written, and what went wrong.
+        """Write all files; return the result with those written, and the failures.
 
-        One file that cannot be written does not keep back the others.
+        A file that cannot be written does not prevent the others.
         """
         done: dict[str, str] = dict(result.outputs)
         failures: list[str] = []
@@ -106,12 +106,12 @@ def write_report(path: str, result: Any) -> None:
 
 
 def check_place(path: str, kind: str) -> None:
-    """Refuse a path that no file can be put at."""
+    """Refuse a path at which no file can be written."""
     if not path:
         raise WrongUsage(f"name a file for {kind}: got an empty name")
     place = Path(os.path.realpath(path))
     if place.is_symlink():
-        raise NoRegretError(f"{path}: a link that leads in a circle: name a file for {kind}")
+        raise NoRegretError(f"{path}: a circular link: name a file for {kind}")
     if not place.parent.is_dir():
         raise NoRegretError(f"{path}: there is no folder {place.parent}")
     if place.is_dir():

@@ -12,7 +12,7 @@ from typing import Any, Protocol
 
 from noregret.proof.game.progress import PATIENCE
 
-# A second signal within so many seconds is the same request to stop.
+# A second signal within this many seconds is the same request to stop.
 SAME_REQUEST = 0.5
 STOPPING = b"\nstopping: everything asked for is written; again to give up\n"
 
@@ -114,7 +114,7 @@ def barred(run: Going) -> Iterator[None]:
 
     def look(run: Going) -> None:
         nonlocal bar, before
-        before = before or run.size  # a run that goes on begins with what was read before
+        before = before or run.size  # a resumed run begins with what was read before
         seconds = time.monotonic() - began
         if seconds < PATIENCE:
             return

@@ -17,7 +17,7 @@ Counts = NDArray[np.int64]
 
 
 class Member(NamedTuple):
-    """One of those that a learner is made of: its weight now, and what it lost by itself."""
+    """A member of a learner: its current weight, and its own loss."""
 
     name: str
     group: str
@@ -113,7 +113,7 @@ def found_of(
 
 
 def members_of(told: Any, rounds: float) -> tuple[Member, ...]:
-    """Return the members, the heaviest first, each with its mean loss over so many rounds."""
+    """Return the members, the heaviest first, each with its mean loss over that many rounds."""
     made = (each._replace(loss=each.loss / rounds) for each in told.members)
     return tuple(sorted(made, key=lambda member: -member.weight))
 

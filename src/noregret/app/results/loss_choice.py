@@ -145,7 +145,7 @@ def several_chosen(why: str = "") -> Choice:
 
 
 def different(y: Floats, most: int = 3) -> list[float]:
-    """Return the values that there are, in order; only ``most`` where there are more."""
+    """Return the different values in order, at most ``most`` of them."""
     found: list[float] = []
     left = y
     while len(left) and len(found) < most:
@@ -155,7 +155,7 @@ def different(y: Floats, most: int = 3) -> list[float]:
 
 
 def explain(error: NoRegretError, choice: Choice | None) -> None:
-    """Say what to do about an outcome that is none of two classes, where these were our idea."""
+    """Add a cure to an error about a third class, if the first rows suggested two."""
     if choice is None or not choice.labels or not isinstance(error, BadLabel):
         return
     if choice.positive is None or is_number(choice.positive):

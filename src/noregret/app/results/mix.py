@@ -18,18 +18,17 @@ class Expert(NamedTuple):
     Parameters
     ----------
     name
-        The column's name, or what it was made of the others.
+        The column's name, or that of a forecast made from the others.
     total
-        What it paid in all; where it slept, what the mixture paid.
+        Its total loss; in rounds without a forecast, that of the mixture.
     awake
-        In how many rounds it said something.
+        The number of rounds with a forecast.
     weight
-        Its share for the next round; over many series the mean of these.
+        Its weight in the next round; the mean over many series.
     added
-        Whether it was made of the others.
+        Whether its forecasts are made from the others.
     own, beside
-        What it paid itself while awake, and what the mixture paid in the same rounds; None where
-        that is not known.
+        Its own loss while awake, and that of the mixture in the same rounds; None if not known.
     """
 
     name: str
@@ -42,7 +41,7 @@ class Expert(NamedTuple):
 
 
 class Convex(NamedTuple):
-    """The best fixed weights in hindsight: what they pay, how sure that is, and which."""
+    """The best fixed weights in hindsight: their loss, its gap, and the weights."""
 
     total: float
     gap: float
@@ -50,7 +49,7 @@ class Convex(NamedTuple):
 
 
 class Group(NamedTuple):
-    """One series of several: rounds, what the mixture and the average paid, its best expert.
+    """One series of several: rounds, losses of the mixture and the average, its best expert.
 
     The best is one of those that were awake in at least half of its rounds, if there are any.
     """
@@ -64,7 +63,7 @@ class Group(NamedTuple):
 
 
 class Stretch(NamedTuple):
-    """Some rounds in a row, first and last, and the expert that they belong to."""
+    """Consecutive rounds, first and last, and the expert that they belong to."""
 
     first: int
     last: int
@@ -73,31 +72,32 @@ class Stretch(NamedTuple):
 
 @dataclass(frozen=True)
 class MixResult(Result):
-    """A mix that is over, or was stopped: a run whose features are experts.
+    """A finished or interrupted mix: a run whose features are experts.
 
     Parameters
     ----------
     loss_parameter
-        The quantile, where the loss has one.
+        The quantile, if the loss has one.
     experts
         All of them, in alphabetical order.
     average, median
-        What the uniform average and the median of those awake paid in all; None if not known.
+        The total losses of the uniform average and of the median; None if not known.
     convex, without_convex
         The best fixed weights in hindsight; or None, and why.
     regret, bound
-        The regret to the best expert and what it is at most, as the masters know them; over many
-        series the sums.
+        The regret to the best expert and its bound, as the masters track them; sums over many
+        series.
     groups
-        The series, where there are several, in the order of the data.
+        The series, if there are several, in the order of the data.
     group_certificates
-        Theirs, where they were made.
+        Their certificates, if made.
     history
-        How it went, where that was noted.
+        Losses and weights over time, if recorded.
     leaders
-        Whose weight was largest when, and whom hindsight would have followed, with few switches.
+        The expert with the largest weight over time, and the best sequence in hindsight with few
+        switches.
     left_out
-        Columns that are no experts, since they hold no numbers.
+        Columns that are not experts because they hold no numbers.
     open_rows
         Rows whose outcome is still to come: predicted, not learned from.
     """
@@ -120,7 +120,7 @@ class MixResult(Result):
 
     @property
     def best(self) -> Expert | None:
-        """The best of the experts that were there, not made of the others."""
+        """The best of the experts that are not made from the others."""
         own = [expert for expert in self.experts if not expert.added]
         return min(own, key=lambda expert: expert.total, default=None)
 
@@ -136,9 +136,9 @@ class MixResult(Result):
 
     @property
     def ranked(self) -> list[Expert]:
-        """All experts by what they paid, and after them those that slept most of the time.
+        """All experts by loss, those asleep most of the time last.
 
-        While asleep they are counted as the mixture: who never said a word would be as good as it.
+        While asleep they are charged the loss of the mixture, and would rank like it.
         """
         return sorted(self.experts, key=lambda one: (not self.mostly_awake(one), one.total))
 

@@ -26,7 +26,7 @@ MOMENTS = 400
 
 @dataclass(frozen=True)
 class Curves:
-    """Log-wealth at some rounds, and the shares held there where a diary was kept."""
+    """Log-wealth at some rounds, and the shares held, if a diary was kept."""
 
     rounds: Floats
     strategy: Floats
@@ -38,18 +38,18 @@ class Curves:
 
 @dataclass(frozen=True)
 class Outcome:
-    """A strategy's game when it is over.
+    """The finished game of a strategy.
 
     Parameters
     ----------
     name, params
         The strategy.
     assets, rounds
-        What it played.
+        The assets, and the number of rounds.
     log_wealth
-        The strategy's, costs paid; all others pay none.
+        That of the strategy, after costs; all others pay none.
     asset, asset_log_wealth
-        The best asset; None where all fell to 0.
+        The best asset; None if all fell to 0.
     uniform
         The log-wealth of equal shares, restored in every round.
     rebalanced
@@ -57,11 +57,11 @@ class Outcome:
     certificate
         The certificate.
     curves
-        How it went.
+        Wealth and shares over time.
     sources, transforms, dates, seconds, command, outputs
-        What it was made of, and how.
+        The data, the time it took, the command, and the files written.
     note
-        What to know before anything else, if anything.
+        A warning about the data; empty if there is none.
     """
 
     kind: ClassVar[str] = "portfolio"
@@ -93,7 +93,7 @@ class Outcome:
 
 
 def outcome_of(game: TableGame, diary: list[Floats], **others: Any) -> Outcome:
-    """Return what came of a game whose predictions were kept; the diary may be empty."""
+    """Return the result of a game whose predictions were kept; the diary may be empty."""
     certificate = game.certificate()
     evidence = cast("PortfolioEvidence", game.evidence({}, USUAL))
     rebalanced = evidence.usual()

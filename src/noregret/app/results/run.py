@@ -27,7 +27,7 @@ HEAVIEST = 10
 
 @dataclass(frozen=True)
 class Constant:
-    """The best constant prediction, known only at the end: its value and what it costs in all."""
+    """The best constant prediction, known only at the end: its value and its total loss."""
 
     value: float
     loss: float
@@ -65,7 +65,7 @@ def skipped(error: NoRegretError) -> Skipped:
 
 @dataclass(frozen=True)
 class Outlook:
-    """Predictions beside outcomes, in few numbers: for a report's last chart.
+    """Summary of predictions against outcomes, for the last charts of a report.
 
     ``residuals`` of a regression (outcome − prediction), ``spread`` the prediction against the
     outcome as counts on a grid (rows: outcome bins, columns: prediction bins) with ``low`` and
@@ -83,14 +83,14 @@ class Outlook:
 
 @dataclass(frozen=True)
 class Result:
-    """A run that is over, or was stopped.
+    """A finished or interrupted run.
 
     Parameters
     ----------
     sources
-        The files, as they were given.
+        The files, as given.
     format
-        How they were read: csv, vw, ….
+        Their format: csv, vw, ….
     rows, features, size, seconds
         Rounds played, features seen, bytes read (None where unknown), and how long it took.
     learner, name, params
@@ -98,21 +98,21 @@ class Result:
     loss, total, mistakes
         The loss's name, the sum of all losses, and how many labels were wrong (None: no labels).
     weight
-        The sum of the importance weights where there were any, else None.
+        The sum of the importance weights, if there were any, else None.
     constant
-        The best constant prediction, where it could be had.
+        The best constant prediction, if known.
     certificate, uncertified
         The certificate; or None, and why there is none.
     curve
-        Loss, regret and bound as they went.
+        Loss, regret and bound over time.
     heaviest
         The ten features of the largest weights, with these.
     transforms
-        What was done to the data on the way, as the certificate names it.
+        The transformations of the data, as the certificate lists them.
     target
-        What was predicted, where it has a name.
+        The name of the target, if it has one.
     outlook
-        Predictions beside outcomes.
+        Predictions against outcomes.
     skipped, skipped_rows
         How many rows were left out, and the first of them.
     shared
@@ -120,19 +120,19 @@ class Result:
     interrupted
         Whether it was stopped before the end of the data.
     command
-        The command to do it again.
+        The command that repeats the run.
     version, started
-        Of noregret; and when, as ISO 8601 in UTC.
+        The version of noregret; the time of the start, as ISO 8601 in UTC.
     outputs
-        What was written, by kind (model, certificate, report, predictions): paths.
+        The paths of the files written, by kind (model, certificate, report, predictions).
     looked_back
-        How many seconds the comparison with hindsight took, besides.
+        The seconds that the comparison with hindsight took.
     choice
-        How the loss was chosen, where the outcomes did that.
+        How the loss was chosen, if the outcomes chose it.
     measures
         Familiar measures of the predictions.
     found
-        What the learner tells of itself, where it does.
+        The findings of the learner, if it has any.
     """
 
     kind: ClassVar[str] = "run"

@@ -55,7 +55,7 @@ def play_block(
 
 
 def play_parts(learner: Learner, reading: Reading, block: Block, scores: Floats | None) -> Played:
-    """Play the rows of a block; after one that is refused, go on with the next."""
+    """Play the rows of a block; after one that is refused, continue with the next."""
     start, rows = 0, len(block)
     left_out: list[int] = []
     refused = list(block.faults)

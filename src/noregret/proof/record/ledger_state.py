@@ -61,7 +61,7 @@ def restore(ledger: Ledger, arrays: dict[str, Floats], numbers: dict[str, Any] |
 
 
 def restore_record(ledger: Ledger, arrays: dict[str, Floats], numbers: dict[str, Any]) -> None:
-    """Go on from what was recorded."""
+    """Restore a record."""
     ledger.recorder.set_state(arrays["page"], numbers["recorder"])
     ledger.digest.set_state(bytes.fromhex(numbers["chain"]), bytes.fromhex(numbers["pending"]))
     ledger.digested, ledger.entered = numbers["digested"], numbers["entered"]

@@ -62,7 +62,7 @@ BARE_RETURN, QUOTED = re.compile(rb"\r(?!\n|\Z)"), re.compile(rb'"[^"]*"')
 class Text(NamedTuple):
     """The text of a piece: the names of the columns, if it begins a file, and the rows."""
 
-    header: list[str] | None  # None, too, where the piece must be cut with care
+    header: list[str] | None  # None, too, if quotes must be counted to split the piece
     body: bytes
     names: int = 0  # lines before the first row
 
@@ -71,13 +71,13 @@ class Parsed(NamedTuple):
     """A piece of a file, parsed."""
 
     piece: Piece
-    table: Table | None  # None: it holds quotes, and must be cut with care
+    table: Table | None  # None: it holds quotes, which must be counted to split it
     whole: bool = False  # whether its numbers have all features in place already
     lines: int = 0
     names: int = 0  # lines before the first row, in the first piece of a file
-    faults: tuple[Fault, ...] = ()  # lines that are no rows, counted in the piece
-    kept: list[int] | None = None  # the line of each row, where some are no rows
-    joined: Joined | None = None  # lines that are one row, though each could be one
+    faults: tuple[Fault, ...] = ()  # lines that are not rows, counted in the piece
+    kept: list[int] | None = None  # the line of each row, if some lines are not rows
+    joined: Joined | None = None  # lines joined to one row, though each could be one
     written: frozenset[str] = frozenset()  # columns of plain numbers with others among them
 
 
@@ -114,13 +114,13 @@ class CsvReading(TableReading):
         self.written = set(state.get("written", ()))
         if self.learning:  # files to be scored may have other columns besides
             self.header, self.careful = state["header"], state["careful"]
-            # Of 0.1.0, which did not find them out, and goes on like that.
+            # 0.1.0 did not detect these, and its checkpoints are continued without.
             assert isinstance(self.stream, CsvStream)
             self.sniff = self.sniff and "delimiter" in state
             self.delimiter = state.get("delimiter", self.stream.usual_delimiter)
             self.encoding = state.get("encoding", UTF_8)
             if self.header is not None and not set(self.header) <= (self.kinds or {}).keys():
-                raise ValueError("its header has columns of which it does not say what they hold")
+                raise ValueError("its header has columns without a kind")
 
     def found(self) -> dict[str, Any]:
         """Return the delimiter, the encoding and the written numbers that were detected."""
@@ -179,8 +179,8 @@ class CsvReading(TableReading):
     def marks(self, columns: list[str]) -> dict[str, str]:
         """Return the decimal marks of columns that hold other than plain numbers."""
         found = {name: self.decimals[name] for name in columns if name in self.decimals}
-        # Where commas separate values, they are no decimal marks: the file is of another kind than
-        # the one that the columns were detected from.
+        # Where commas separate values, they are not decimal marks: the columns were detected from
+        # a file with another delimiter.
         return {} if self.delimiter == COMMA and COMMA in found.values() else found
 
     def delimiter_in(self, text: bytes) -> bytes:
@@ -313,7 +313,7 @@ class CsvReading(TableReading):
             self.check_lone_line(*held)
 
     def check_lone_line(self, piece: Piece, text: Text) -> None:
-        """Refuse a file without rows whose only line is not that of the others' names."""
+        """Refuse a file without rows whose only line is not the header of the others."""
         if self.header is not None and any(text.header or []):
             self.check_header(text.header or [], piece.path)
 
@@ -322,7 +322,7 @@ class CsvReading(TableReading):
         header, body, names = text or self.text_of(piece)
         if header is not None:
             self.check_header(header, piece.path)
-        elif not piece.start:  # to be cut with care first
+        elif not piece.start:  # quotes must be counted first
             return Parsed(piece, None)
         if not self.needs_care(piece, body):
             self.check_line_ends(body, piece)
@@ -490,7 +490,7 @@ class CsvStream(Stream):
     reading_class = CsvReading
     usual_delimiter: ClassVar[str] = ","
     sniffed: ClassVar[bool] = True  # whether the delimiter may be another one
-    quotes: ClassVar[str] = MULTILINE  # if not said otherwise
+    quotes: ClassVar[str] = MULTILINE  # by default
 
 
 class TsvStream(CsvStream):

@@ -114,7 +114,7 @@ class JsonlReading(TableReading):
         for name in self.options.categories:
             if name in found:
                 if pa.types.is_floating(table.schema.field(name).type):
-                    return False  # 1.0 and 1 are two names, and here they look the same
+                    return False  # 1.0 and 1 are different names, but look the same here
                 found[name] = TEXT
         if self.kinds is None:
             texts = [name for name, kind in found.items() if kind == TEXT]

@@ -29,7 +29,7 @@ BUFFER = 1 << 18
 
 
 class Batch(NamedTuple):
-    """Some rows of a file, where they are, and how many of its bytes that is about."""
+    """Some rows of a file, their position, and their approximate size in bytes."""
 
     table: Table
     path: str
@@ -209,7 +209,7 @@ def digest_of_part(path: str, start: int, stop: int) -> bytes:
 
 
 def digest_of_contents(path: str) -> str:
-    """Return a digest of a file's list of contents: where its parts are, and what is in them."""
+    """Return a digest of a file's metadata."""
     with open(path, "rb") as file:
         file.seek(-8, os.SEEK_END)
         size = int.from_bytes(file.read(4), "little")

@@ -122,7 +122,7 @@ def mix(given: Namespace) -> None:
     """Combine the forecasts of several experts into one, round by round.
 
     Every row is forecast before its outcome is seen. An expert may be missing from any row (an
-    empty cell). Ctrl-C ends early; all files asked for are written nevertheless.
+    empty cell). Ctrl-C ends early; all requested files are still written.
     """
     from noregret.app.commands.mix.mixing import Mix
     from noregret.app.commands.outputs import Outputs

@@ -1,4 +1,4 @@
-"""The command ``noregret mix``: read forecasts, mix them by a master, write the mixture."""
+"""The command ``noregret mix``: read forecasts, combine them by a master, write the result."""
 
 from typing import Any
 

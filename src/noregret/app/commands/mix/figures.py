@@ -1,10 +1,11 @@
-"""The figures of a mix that is over."""
+"""The figures of a finished mix."""
 
 from __future__ import annotations
 
 import time
+from collections.abc import Iterable
 from itertools import pairwise
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +23,7 @@ from noregret.streams.options import AVERAGE, MEDIAN
 if TYPE_CHECKING:
     from noregret.app.commands.mix.mixing import Mix
     from noregret.app.results.mix_history import History
+    from noregret.experts.evidence import ExpertEvidence
     from noregret.proof.certificates.certificate import Certificate
 
 Floats = NDArray[np.float64]
@@ -32,7 +34,7 @@ FAILED = (NoRegretError, ArithmeticError, MemoryError, ValueError)
 
 
 def result_of(mix: Mix, started: str, began: float) -> MixResult:
-    """Look back, and return all figures."""
+    """Compare with hindsight, and return all figures."""
     certificate, uncertified = certified(mix)
     convex, without = best_weights(mix)
     notes, left_out = mix.notes, mix.left_out
@@ -116,8 +118,8 @@ def best_weights(mix: Mix) -> tuple[Convex | None, str]:
     try:
         if mix.grouped:
             return convex_of_groups(mix)
-        evidence = mix.only_series.game.evidence({}, USUAL)
-        answer = evidence.best_mixture()  # type: ignore[attr-defined]
+        evidence = cast("ExpertEvidence", mix.only_series.game.evidence({}, USUAL))
+        answer = evidence.best_mixture()
     except FAILED as error:
         return None, str(error) or "there is not enough memory"
     weights = dict(zip(mix.names, np.asarray(answer.witness).tolist(), strict=True))
@@ -125,7 +127,7 @@ def best_weights(mix: Mix) -> tuple[Convex | None, str]:
 
 
 def experts_of(mix: Mix) -> tuple[Expert, ...]:
-    """Return the experts with what they paid, added up over all series."""
+    """Return the experts with their losses, summed over all series."""
     masters = [series.master for series in mix.series.values() if series.master.width]
     totals = np.sum([master.expert_losses for master in masters], axis=0)
     awake = np.sum([master.rounds_awake for master in masters], axis=0)
@@ -149,16 +151,19 @@ def experts_of(mix: Mix) -> tuple[Expert, ...]:
 
 
 def regret_of(mix: Mix) -> tuple[float | None, float | None]:
-    """Return the regret to the best expert and its bound, added up over all series."""
+    """Return the regret to the best expert and its bound, summed over all series."""
     masters = [series.master for series in mix.series.values() if series.master.rounds]
-    regrets = [master.regret_so_far() for master in masters]
-    bounds = [master.bound_so_far() for master in masters]
-    regret = float(sum(regrets)) if None not in regrets else None  # type: ignore[arg-type]
-    return regret, float(sum(bounds)) if None not in bounds else None  # type: ignore[arg-type]
+    return sum_of(m.regret_so_far() for m in masters), sum_of(m.bound_so_far() for m in masters)
+
+
+def sum_of(numbers: Iterable[float | None]) -> float | None:
+    """Return a sum; None if one of the numbers is not known."""
+    known = list(numbers)
+    return None if None in known else float(sum(filter(None, known)))
 
 
 def curve_of(mix: Mix) -> Curve:
-    """Return the curve of the game; of many series, the end of all."""
+    """Return the curve of the game; for many series, only the totals at the end."""
     if not mix.grouped:
         return mix.only_series.game.curve
     nothing = np.full(1, np.nan)
@@ -167,7 +172,7 @@ def curve_of(mix: Mix) -> Curve:
 
 
 def leaders_of(history: History) -> tuple[tuple[Stretch, ...], tuple[Stretch, ...]]:
-    """Return whose weight was largest when, and whom hindsight would have followed when."""
+    """Return the expert with the largest weight over time, and the best sequence in hindsight."""
     from noregret.hindsight.switches import best_sequences
 
     heaviest = merged(history.rounds, np.argmax(history.weights, axis=1))

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 # Series for each of which the best weights are searched.
 MOST = 2_000
-# Series that are certified though nobody asked, to tell whether promises were kept.
+# Series that are certified unasked, to tell whether promises were kept.
 CERTIFIED = 100
 # They are added up: six digits of each are enough.
 ENOUGH = Limits(tolerance=1e-6)
@@ -30,7 +30,7 @@ TOO_MANY_ROWS = "the rows of all groups do not fit in memory: choose one with --
 
 
 def table_of_groups(mix: Mix) -> Iterator[Group]:
-    """Yield the series with their figures; the average is NaN where it is no expert."""
+    """Yield the series with their figures; the average is NaN if it is not an expert."""
     at = mix.names.index(AVERAGE) if AVERAGE in mix.stream.options.add else None
     own = [k for k, name in enumerate(mix.names) if name not in mix.stream.options.add]
     for name, number in mix.groups.items():
@@ -71,7 +71,7 @@ def convex_of_groups(mix: Mix) -> tuple[Convex | None, str]:
 def certificates(mix: Mix) -> tuple[dict[str, Certificate | str], str]:
     """Return the certificate of every series, or why it has none; and what to say of all.
 
-    Each is played once more on its own: where nobody asked for files, only if they are not many.
+    Each is played once more on its own; if no files were requested, only if there are few.
     """
     writes = "every group has its own: --certificate 'cert-{group}.json' writes them"
     if not mix.notes.stored:

@@ -1,4 +1,4 @@
-"""One mix: a stream of forecasts, a master for each series, what is noted and written."""
+"""One mix: a stream of forecasts, a master for each series, and the files written."""
 
 from __future__ import annotations
 
@@ -42,17 +42,17 @@ class Mix:
     Parameters
     ----------
     stream
-        The forecasts: a column an expert, ``missing="asleep"``.
+        The forecasts: one column per expert, ``missing="asleep"``.
     master
-        Who mixes; it has learned nothing, and learns nothing: copies of it do.
+        The untrained master; copies of it learn.
     outputs
-        What to write at the end.
+        The files to write at the end.
     hindsight
-        Whether to compare with the best in hindsight: it needs a record of all rows.
+        Whether to compare with the best in hindsight, which needs a record of all rows.
     watch
-        Whether to note how it went, for charts.
+        Whether to record losses and weights over time, for charts.
     command
-        The command line, to do it again.
+        The command line, to repeat the mix.
     told
         Called after every block.
     """
@@ -133,7 +133,7 @@ class Mix:
         return self.finish(started)
 
     def take(self, block: Block) -> None:
-        """Play a block, and note what is wanted of it."""
+        """Play a block, and record it."""
         if len(block):
             if isinstance(block.X, Sparse):
                 raise NoRegretError("every row must have the same columns").at(block.place_of(0))
@@ -146,7 +146,7 @@ class Mix:
             raise block.faults[0].error
 
     def begin(self) -> None:
-        """Learn from the first block who the experts are."""
+        """Take the names of the experts from the first block."""
         if not self.names and self.reading.features:
             self.names = list(self.reading.feature_names(self.reading.features))
             self.notes.begin(len(self.names))
@@ -188,7 +188,7 @@ class Mix:
         return self.series[group]
 
     def finish(self, started: str) -> MixResult:
-        """Look back, write everything, and return what came of it."""
+        """Compare with hindsight, write all files, and return the result."""
         from noregret.app.commands.mix.figures import result_of
 
         self.looking_back, began = True, time.perf_counter()
@@ -201,7 +201,7 @@ class Mix:
             self.failures.append(said)
         return result
 
-    # How things stand.
+    # The state so far.
 
     @property
     def rounds(self) -> int:
@@ -235,13 +235,13 @@ class Mix:
 
     @property
     def only_series(self) -> Series:
-        """The series, where there is but one."""
+        """The series, if there is only one."""
         (found,) = self.series.values()
         return found
 
 
 def cost_of(master: Master) -> ExpertLoss:
-    """Return what forecasts cost a master, for tables of them."""
+    """Return the loss of a master's forecasts, for tables of them."""
     cost = master._round.cost
     if type(cost).__name__ == "PythonLoss":
         return expert_loss(cost)

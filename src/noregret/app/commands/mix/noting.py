@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,9 +20,9 @@ class Rows(NamedTuple):
     """Rows that were played.
 
     ``numbers`` and ``groups`` say which rows of the data they are and to which series they belong;
-    ``X``, ``y`` hold forecasts and outcomes, ``predictions`` what came of them. ``weights`` are
-    those behind them, None where nobody asks, and ``at`` their rounds in their series, None where
-    there is but one.
+    ``X``, ``y`` hold forecasts and outcomes, ``predictions`` the combined forecasts. ``weights``
+    are those of the experts, None if not needed, and ``at`` the rounds in their series, None if
+    there is only one.
     """
 
     numbers: Floats
@@ -37,7 +37,8 @@ class Rows(NamedTuple):
         """Return some of the rows."""
         if which.all():
             return self
-        return Rows(*(None if one is None else one[which] for one in self))  # type: ignore[arg-type]
+        found: tuple[Any, ...] = tuple(None if each is None else each[which] for each in self)
+        return Rows(*found)
 
 
 class Notes:
@@ -46,19 +47,19 @@ class Notes:
     Parameters
     ----------
     outputs
-        What is to be written.
+        The files to write.
     cost
-        What forecasts cost.
+        The loss of forecasts.
     expected
         Whether the mixture pays the mean of its experts' losses.
     averaged
-        Whether the average is one of the experts; else what it pays is noted here.
+        Whether the average is one of the experts; otherwise its loss is recorded here.
     grouped
         Whether there are many series.
     stored
         Whether their rows are kept, for hindsight.
     watch
-        Whether to note how it went, for charts.
+        Whether to record losses and weights over time, for charts.
     """
 
     def __init__(
@@ -78,10 +79,10 @@ class Notes:
         self.predicted = self.weighed = Numbers(3)
         self.watching: Watching | None = None
         self.store = Store()
-        self.average = 0.0  # what the average paid, where it is no expert
-        # What the mixture paid while each expert slept; None where that is not known.
+        self.average = 0.0  # loss of the average, if it is not an expert
+        # Loss of the mixture while each expert slept; None if not known.
         self.asleep: Floats | None = np.zeros(1)
-        self.open_rows = 0  # whose outcome is still to come
+        self.open_rows = 0  # rows whose outcome is not known yet
 
     @property
     def needs_weights(self) -> bool:
@@ -89,7 +90,7 @@ class Notes:
         return self.outputs.weights is not None or self.watch
 
     def begin(self, experts: int) -> None:
-        """Make room for so many experts."""
+        """Make room for that many experts."""
         if self.outputs.predictions is not None:
             self.predicted = Numbers(4)
         if self.outputs.weights is not None:
@@ -98,7 +99,7 @@ class Notes:
             self.watching = Watching(experts, self.grouped)
 
     def note(self, rows: Rows) -> None:
-        """Note rows that were played."""
+        """Record rows that were played."""
         groups = rows.groups.astype(np.float64)
         if self.outputs.predictions is not None:
             self.predicted.add(rows.numbers, groups, rows.predictions, rows.y)
@@ -111,7 +112,7 @@ class Notes:
             self.note_learned(rows.only(known))
 
     def note_learned(self, rows: Rows) -> None:
-        """Note rows that were learned from."""
+        """Record rows that were learned from."""
         with np.errstate(all="ignore"):
             if not self.averaged:
                 self.average += float(self.cost.value(average_of(rows.X), rows.y).sum())
@@ -121,7 +122,7 @@ class Notes:
             self.store.add(rows.groups, rows.X, rows.y, rows.predictions)
 
     def note_asleep(self, rows: Rows) -> None:
-        """Note what the mixture paid while experts slept."""
+        """Add the loss of the mixture while experts slept."""
         asleep = np.isnan(rows.X)
         if self.asleep is None or not asleep.any():
             return
@@ -131,7 +132,7 @@ class Notes:
             self.asleep = self.asleep + np.where(asleep, self.paid(rows)[:, None], 0.0).sum(axis=0)
 
     def paid(self, rows: Rows, each: Floats | None = None) -> Floats:
-        """Return what the mixture paid in every round."""
+        """Return the loss of the mixture in every round."""
         if not self.expected or rows.weights is None:
             return self.cost.value(rows.predictions, rows.y)
         each = self.cost.value(rows.X, rows.y[:, None]) if each is None else each

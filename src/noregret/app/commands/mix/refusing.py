@@ -61,7 +61,7 @@ class LeftOut:
 
 
 def nothing_learned(mix: Mix) -> BaseException:
-    """Return what to raise where there was nothing to learn from."""
+    """Return the error for data with nothing to learn from."""
     where, options = ", ".join(mix.stream.paths), mix.stream.options
     if mix.interrupted:
         return KeyboardInterrupt()

@@ -26,9 +26,9 @@ class Series:
     Parameters
     ----------
     master
-        Who mixes; it has learned nothing.
+        The untrained master.
     names
-        Of the experts.
+        The names of the experts.
     recorded
         Whether a record is kept, for hindsight and the certificate.
     """
@@ -55,7 +55,7 @@ class Series:
         predictions, weights
             Filled in; NaN for rows that are refused.
         refuse
-            Told the row and why; it raises, or returns for the row to be left out.
+            Called with the row and the error; it raises, or returns to leave the row out.
         """
         for part, known in runs(~np.isnan(y)):
             if not known:

@@ -1,4 +1,4 @@
-"""The rows of many series, kept for hindsight as long as they fit."""
+"""The rows of many series, kept for hindsight while they fit in memory."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ MEMORY = 512 << 20
 
 
 class Kept(NamedTuple):
-    """The rows of one series, and what was predicted."""
+    """The rows of one series, and their predictions."""
 
     X: Floats
     y: Floats
     predictions: Floats
 
     def completed(self) -> Floats:
-        """Return the forecasts, those of sleepers as what the mixture said."""
+        """Return the forecasts; a missing one is that of the mixture."""
         return np.where(np.isnan(self.X), self.predictions[:, None], self.X)
 
 
 class Store:
-    """Rows of several series as they come, or nothing where they are too many."""
+    """Rows of several series as they come, or none if there are too many."""
 
     def __init__(self) -> None:
         self.blocks: list[tuple[NDArray[np.int64], Floats, Floats, Floats]] = []

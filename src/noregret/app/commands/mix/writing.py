@@ -24,7 +24,7 @@ GROUP = "{group}"
 
 
 def check_groups(outputs: Outputs, grouped: bool) -> None:
-    """Refuse one file for what each of many series has of its own."""
+    """Refuse one file for the certificates or models of many series."""
     path = outputs.certificate
     if grouped and path is not None and GROUP not in path:
         raise WrongUsage(
@@ -40,7 +40,7 @@ def check_groups(outputs: Outputs, grouped: bool) -> None:
 
 
 def file_of(template: str, group: str) -> str:
-    """Return the file of a group; what could lead elsewhere in its name is written as %XX.
+    """Return the file of a group; special characters of its name are written as %XX.
 
     >>> file_of("out/{group}.json", "../a b")
     'out/..%2Fa b.json'
@@ -50,7 +50,7 @@ def file_of(template: str, group: str) -> str:
 
 
 def write_all(mix: Mix, result: MixResult) -> tuple[MixResult, list[str]]:
-    """Write what was asked for; return the result with what was written, and what went wrong."""
+    """Write the requested files; return the result with those written, and the failures."""
     writers = {"predictions": write_predictions, "weights": write_weights, "model": write_model}
     if mix.grouped:
         writers["certificate"] = write_certificates
@@ -58,7 +58,7 @@ def write_all(mix: Mix, result: MixResult) -> tuple[MixResult, list[str]]:
 
 
 def write_predictions(mix: Mix, path: str, result: MixResult) -> None:
-    """Write every combined forecast, with its outcome where there is one."""
+    """Write every combined forecast, with its outcome if there is one."""
     predictions.write(path, tables(mix, mix.notes.predicted.blocks(), ["prediction", "outcome"]))
 
 
@@ -69,12 +69,12 @@ def write_weights(mix: Mix, path: str, result: MixResult) -> None:
 
 
 def named(name: str, taken: list[str | None]) -> str:
-    """Return the name of an expert's column, told from others that have it already."""
+    """Return the name of an expert's column, changed if it is taken."""
     return f"weight of {name}" if name in taken else name
 
 
 def tables(mix: Mix, blocks: Iterator[Floats], names: list[str]) -> Iterator[Any]:
-    """Yield Arrow tables: the row's number, its group, and numbers, nothing where NaN."""
+    """Yield Arrow tables: the row's number, its group, and numbers, null for NaN."""
     import pyarrow as pa
 
     groups = pa.array(mix.group_names, pa.string())
@@ -108,7 +108,7 @@ def write_certificates(mix: Mix, path: str, result: MixResult) -> None:
 
 
 def failure_of(mix: Mix, path: str, group: str) -> str:
-    """Write the certificate of a group; return what went wrong, if anything did."""
+    """Write the certificate of a group; return the failure, or an empty string."""
     found, file = mix.certificates[group], file_of(path, group)
     try:
         if not isinstance(found, str):

@@ -1,16 +1,16 @@
-"""Remedies for files that are not tables of prices, as options of the command."""
+"""Cures for files that are not tables of prices, as options of the command."""
 
 from __future__ import annotations
 
 from noregret.errors import Cure, NoRegretError, Use
 
-# What helps here instead of parameters that the command has no options for.
+# Options of this command that replace parameters for which it has none.
 INSTEAD = {"categories": ("date", "drop"), "missing": ("drop",), "target": ("date",)}
 TEXTS = {"date": "say which column tells when ({})", "drop": "drop the asset ({})"}
 
 
 def advised(error: NoRegretError) -> tuple[Cure, ...]:
-    """Return what to do about a refusal of a file, as ``noregret portfolio`` can do it."""
+    """Return the cures of an error about a file, as options of ``noregret portfolio``."""
     column = ... if error.feature is None else error.feature
     found: dict[str, Cure] = {}
     for cure in error.cures:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from noregret.streams.options import Options
 
 Floats = NDArray[np.float64]
-# Medians of relatives outside of this range are those of prices.
+# A median relative outside this range suggests prices.
 LIKELY = (0.2, 5.0)
 
 
@@ -34,7 +34,7 @@ def likely(game: TableGame) -> bool:
 
 
 def dates_of(path: str, column: str, options: Options, rows: int) -> list[str] | None:
-    """Return what a column of a CSV file says, row by row; None for files of other kinds."""
+    """Return the values of a column of a CSV file; None for other formats."""
     kind = options.format or Path(path.removesuffix(".gz")).suffix.removeprefix(".")
     if kind not in ("csv", "tsv") or not os.path.isfile(path) or not options.header:
         return None
@@ -67,7 +67,7 @@ def check_order(path: str, column: str, dates: Sequence[str]) -> None:
 def writers(
     game: TableGame, diary: list[Floats], dates: Sequence[str] | None
 ) -> dict[str, Callable[[str, Outcome], None]]:
-    """Return what writes each file."""
+    """Return the function that writes each kind of file."""
 
     def allocations(path: str, outcome: Outcome) -> None:
         when = dates or range(1, outcome.rounds + 1)

@@ -1,1 +1,1 @@
-"""The command ``noregret run``: play a stream, go on after a stop, write what was asked for."""
+"""The command ``noregret run``: play a stream, resume after a stop, write the requested files."""

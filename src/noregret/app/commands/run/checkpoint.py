@@ -1,7 +1,7 @@
-"""Checkpoints: all that a run depends on, in one file, so that it can go on after any interruption.
+"""Checkpoints: the state of a run in one file, so that it can resume after any interruption.
 
-The rows, predictions and outcomes gathered so far are in files beside it, of which the checkpoint
-knows how much counts. It is written whole; until then the one before it is there.
+The rows, predictions and outcomes so far are in files next to it; the checkpoint has the number of
+their bytes that count. It replaces the previous checkpoint atomically.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def write(path: str, arrays: Arrays, numbers: dict[str, Any]) -> None:
 
 
 def read(path: str) -> tuple[Arrays, dict[str, Any]]:
-    """Read a checkpoint, or say what is wrong with it."""
+    """Read a checkpoint, or raise an error that says what is wrong with it."""
     from noregret.base.json_schemas import parsed
     from noregret.base.model_file import read_parts
 
@@ -51,7 +51,7 @@ def read(path: str) -> tuple[Arrays, dict[str, Any]]:
 
 
 def digest_of(text: str, arrays: Arrays) -> str:
-    """Return what tells a whole checkpoint from a damaged one."""
+    """Return a digest that detects damage."""
     digest = hashlib.blake2b(text.encode(), digest_size=16)
     for name in sorted(arrays):
         digest.update(f"{name} {arrays[name].dtype} {arrays[name].shape}".encode())

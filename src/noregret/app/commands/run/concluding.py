@@ -1,4 +1,4 @@
-"""The figures of a run that is over, and the files it writes."""
+"""The figures of a finished run, and the files it writes."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def conclude(
 
 
 def constant_of_rows(run: Run) -> Constant | None:
-    """Return the best constant for a loss that only the outcomes themselves tell it for."""
+    """Return the best constant for a loss for which it cannot be computed from sums."""
     loss = run.learner.engine.loss
     pages = run.game.ledger.pages
     if pages is None or run.weighted or loss.labels or loss.name == "square":
@@ -84,7 +84,7 @@ def constant_of_rows(run: Run) -> Constant | None:
 
 
 def write_all(run: Run, result: Result) -> tuple[Result, list[str]]:
-    """Write what was asked for; return the result with what was written, and what went wrong."""
+    """Write the requested files; return the result with those written, and the failures."""
     writers = {"predictions": write_predictions, "model": write_model}
     return run.outputs.write(result, {kind: partial(write, run) for kind, write in writers.items()})
 

@@ -77,11 +77,11 @@ class NumberMeasures:
         return known(math.sqrt(squares / weight)), known(sizes / weight)
 
     def get_state(self) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
-        """Return the arrays, and what JSON can hold."""
+        """Return the state: arrays, and values for JSON."""
         return {"sums": self.sums}, {"last": self.last}
 
     def set_state(self, arrays: dict[str, NDArray[Any]], kept: dict[str, Any]) -> None:
-        """Go on from such a state."""
+        """Restore the state."""
         self.sums, self.last = fitting(arrays["sums"], self.sums), kept["last"]
 
 
@@ -118,12 +118,12 @@ class LabelMeasures:
         return made._replace(auc=auc, auc_doubt=doubt)
 
     def get_state(self) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
-        """Return the arrays, and what JSON can hold."""
+        """Return the state: arrays, and values for JSON."""
         arrays = {"confusion": self.confusion, "bins": self.bins}
         return arrays, {"repeats": self.repeats, "last": self.last}
 
     def set_state(self, arrays: dict[str, NDArray[Any]], kept: dict[str, Any]) -> None:
-        """Go on from such a state."""
+        """Restore the state."""
         self.confusion = fitting(arrays["confusion"], self.confusion)
         self.bins = fitting(arrays["bins"], self.bins)
         self.repeats, self.last = int(kept["repeats"]), kept["last"]
@@ -178,13 +178,13 @@ class ClassMeasures:
         return of_classes(confusion, self.rows[order], self.right[order], named, self.repeats)
 
     def get_state(self) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
-        """Return the arrays, and what JSON can hold."""
+        """Return the state: arrays, and values for JSON."""
         names = ("confusion", "rows", "right", "weights")
         arrays = {name: getattr(self, name) for name in names}
         return arrays, {"repeats": self.repeats, "last": self.last}
 
     def set_state(self, arrays: dict[str, NDArray[Any]], kept: dict[str, Any]) -> None:
-        """Go on from such a state."""
+        """Restore the state."""
         self.confusion = fitting(arrays["confusion"], self.confusion)
         self.rows, self.right = (np.array(arrays[k], dtype=np.int64) for k in ("rows", "right"))
         self.weights = np.array(arrays["weights"], dtype=np.float64)

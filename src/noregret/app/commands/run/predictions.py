@@ -1,4 +1,4 @@
-"""The file of predictions: written whole, or not at all."""
+"""The file of predictions, written atomically."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ SUFFIXES = (".csv", ".parquet", ".pq")
 
 
 def check_name(path: str, what: str = "predictions") -> None:
-    """Refuse a file name that does not say what to write."""
+    """Refuse a file name whose suffix is not that of a known format."""
     if Path(path).suffix.lower() not in SUFFIXES:
         raise WrongUsage(f"{path}: {what} are written to a .csv or a .parquet file")
 
@@ -37,10 +37,10 @@ def tables(
     learner: Learner,
     options: Options,
 ) -> Iterator[Any]:
-    """Yield Arrow tables of rows: number, prediction, outcome, and what fits besides.
+    """Yield Arrow tables of rows: number, prediction, outcome, and further columns that apply.
 
-    Predictions and outcomes are classes as the data name them. Outcomes are NaN, all of them, where
-    there are none; tags come in blocks as rows do. Of several classes, the probability is that of
+    Predictions and outcomes are classes as the data name them. Outcomes that are all NaN are left
+    out; tags come in the same blocks as rows. Of several classes, the probability is that of
     the predicted one.
     """
     import pyarrow as pa
@@ -80,7 +80,7 @@ def named(names: list[Any], codes: NDArray[Any]) -> Any:
 
 
 def write(path: str, found: Iterator[Any]) -> None:
-    """Write tables to a CSV or Parquet file, whole or not at all."""
+    """Write tables to a CSV or Parquet file, atomically."""
     from pyarrow import parquet
 
     with beside(path) as place:

@@ -1,4 +1,4 @@
-"""Saving a run as a checkpoint, and going on from one."""
+"""Saving a run as a checkpoint, and resuming from one."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from noregret.streams.source import STDIN
 if TYPE_CHECKING:
     from noregret.app.commands.run.runner import Run
 
-# Bytes at the end of a file by which it is known: the contents list of a Parquet file is there.
+# Bytes at the end of a file that identify it: Parquet files have their metadata there.
 END = 1 << 16
 
 
@@ -59,16 +59,16 @@ def save(run: Run, path: str) -> None:
 
 
 def missing_of(path: str) -> str:
-    """Return what the run of a checkpoint does at an empty cell; that of 0.1.0 stops."""
+    """Return how the run of a checkpoint treats empty cells; that of 0.1.0 stops."""
     try:
         _, state = checkpoint.read(path)
-    except NoRegretError:  # which is told when it is read to go on from
+    except NoRegretError:  # which is raised again when the run resumes
         return INDICATOR
     return Options.of(state["asked"]["transforms"]).missing
 
 
 def asked(run: Run) -> dict[str, Any]:
-    """Return what must be the same for a run to go on."""
+    """Return the settings that must be the same for a run to resume."""
     return {
         "learner": run.learner.name,
         "parameters": {name: plain(value) for name, value in run.learner.params.items()},
@@ -83,7 +83,7 @@ def asked(run: Run) -> dict[str, Any]:
 
 
 def traces(run: Run, mark: dict[str, Any] | None) -> list[list[Any] | None]:
-    """Return by what to know the files that were read to their end, or that cannot grow."""
+    """Return what identifies the files that were read to their end, or that cannot grow."""
     done = 0 if mark is None else mark["file"] + ("row" in mark)
     return [trace_of(path) for path in run.stream.paths[:done]]
 
@@ -99,7 +99,7 @@ def trace_of(path: str) -> list[Any] | None:
 
 
 def check_traces(run: Run, state: dict[str, Any]) -> None:
-    """Refuse to go on with other data."""
+    """Refuse to resume with other data."""
     now = traces(run, state["stream"]["mark"])
     for path, here, then in zip(run.stream.paths, now, state["traces"], strict=False):
         if here != then:
@@ -107,7 +107,7 @@ def check_traces(run: Run, state: dict[str, Any]) -> None:
 
 
 def restore(run: Run, path: str) -> None:
-    """Go on from a checkpoint: everything is as it was between two blocks."""
+    """Resume from a checkpoint: everything is as it was between two blocks."""
     arrays, state = checkpoint.read(path)
     try:
         choice = state.get("choice") if run.chooses else None
@@ -123,7 +123,7 @@ def restore(run: Run, path: str) -> None:
 
 
 def check_asked(now: dict[str, Any], then: dict[str, Any], path: str) -> None:
-    """Refuse to go on with other settings."""
+    """Refuse to resume with other settings."""
     for name, value in now.items():
         if then.get(name) != value:
             before, after = differing(then.get(name), value)
@@ -134,7 +134,7 @@ def check_asked(now: dict[str, Any], then: dict[str, Any], path: str) -> None:
 
 
 def differing(then: Any, now: Any) -> tuple[str, str]:
-    """Return what was asked for and what is, without what is the same."""
+    """Return the settings then and now, without those that are the same."""
     if isinstance(then, dict) and isinstance(now, dict):
         odd = [key for key in then | now if then.get(key) != now.get(key)]
         before, after = (", ".join(f"{k}={part.get(k)}" for k in odd) for part in (then, now))
@@ -146,13 +146,13 @@ def differing(then: Any, now: Any) -> tuple[str, str]:
 
 
 def in_words(asked: Any) -> str:
-    """Say what was asked for."""
+    """Return a setting in words."""
     words = {True: "asked for", False: "not asked for", None: "not said"}
     return words[asked] if asked is None or isinstance(asked, bool) else str(asked)
 
 
 def restore_state(run: Run, path: str, arrays: checkpoint.Arrays, state: dict[str, Any]) -> None:
-    """Take all parts of a checkpoint over."""
+    """Restore all parts of a checkpoint."""
     check_traces(run, state)
     run.reading = run.stream.reading((checkpoint.of_prefix("stream.", arrays), state["stream"]))
     numbers = {name: inexact(value) for name, value in state["learner"].items()}
@@ -164,7 +164,7 @@ def restore_state(run: Run, path: str, arrays: checkpoint.Arrays, state: dict[st
     run.skipped_rows = [Skipped(*row) for row in state["skipped_rows"]]
     if run.checkpoint is not None and Path(run.checkpoint).resolve() != Path(path).resolve():
         raise WrongUsage(
-            f"{run.checkpoint}: a run that goes on keeps its checkpoints where they are, at {path}"
+            f"{run.checkpoint}: a resumed run keeps its checkpoints where they are, at {path}"
         )
     run.checkpoint, run.saved = path, run.learner.rounds
     if state["predictions"] is not None:

@@ -1,4 +1,4 @@
-"""One run: a stream, a learner, what is kept while it plays, and what is written at the end."""
+"""One run: a stream, a learner, the record of the game, and the files written at the end."""
 
 from __future__ import annotations
 
@@ -41,39 +41,39 @@ if TYPE_CHECKING:
     from noregret.streams.block import Block
     from noregret.streams.stream import Stream
 
-# Bad rows that are told in full.
+# Bad rows that are reported in full.
 TOLD = 10
-# Seconds for the comparison with hindsight at least, if not said otherwise.
+# The default time limit for the comparison with hindsight is at least this many seconds.
 MIN_LOOK_BACK = 2.0
-# The share of that time after which it need not become much more exact.
+# The share of that time after which less precision is enough.
 PATIENCE = 0.25
-# Rows between checkpoints, if not said otherwise.
+# Rows between checkpoints by default.
 EVERY = 1_000_000
 
 
 @dataclass
 class Run:
-    """A learner that plays a stream, and all that is wanted of it.
+    """A learner that plays a stream, with all options of the command.
 
     Parameters
     ----------
     stream, learner
-        What is played, and who plays.
+        The stream, and the learner that plays it.
     outputs
-        What to write at the end.
+        The files to write at the end.
     hindsight
-        Whether to compare with the best in hindsight: it needs a record of the game.
+        Whether to compare with the best in hindsight, which needs a record of the game.
     look_back
-        Seconds for that comparison; as many as learning took, and at least ``MIN_LOOK_BACK``, if
-        None. With a ``gap`` and no seconds, it takes the time that this needs.
+        Seconds for that comparison; by default as many as learning took, and at least
+        ``MIN_LOOK_BACK``. With a ``gap`` and no seconds, it takes as long as needed.
     gap
-        The relative gap at which that comparison ends; the usual one if None.
+        The relative gap at which that comparison ends.
     checkpoint, every
-        Where to write checkpoints, and after how many rows each.
+        The file for checkpoints, and the rows between them.
     resume
-        A checkpoint to go on from.
+        A checkpoint to resume from.
     command
-        The command line, to do it again.
+        The command line, to repeat the run.
     told
         Called after every block with the rows and the bytes so far.
     open_loss
@@ -106,7 +106,7 @@ class Run:
         self.beside = companions(self.kept_at)
         kept = [self.kept_at, *self.beside.values()] if self.kept_at else []
         self.outputs.check(self.stream.paths, kept)
-        self.choice: Choice | None = None  # of the loss, where it was open
+        self.choice: Choice | None = None  # of the loss, if it was open
         self.watches = self.outputs.report is not None
         self.size = 0
         self.skipped = 0
@@ -127,15 +127,15 @@ class Run:
             self.reading.wait()
 
     def prepare(self) -> None:
-        """Go on from a checkpoint, or check that there is none yet."""
+        """Resume from a checkpoint, or check that there is none yet."""
         if self.resume is not None:
             from noregret.app.commands.run.resuming import restore
 
             restore(self, self.resume)
         elif self.checkpoint is not None and Path(self.checkpoint).exists():
             raise NoRegretError(
-                f"{self.checkpoint}: there already: --resume {self.checkpoint} goes on from it; to"
-                " begin again, remove it"
+                f"{self.checkpoint}: exists already: --resume {self.checkpoint} resumes from it; to"
+                " start over, remove it"
             )
         self.reading.wanted = lambda: not self.stopping
         if self.checkpoint is not None:
@@ -222,11 +222,11 @@ class Run:
             if isinstance(error, BadExample):
                 explain(error, self.choice)
             if self.checkpoint is not None and not Path(self.checkpoint).exists():
-                self.remove_checkpoint()  # nobody can go on from here
+                self.remove_checkpoint()  # no run can resume from here
             raise
 
     def blocks(self) -> Iterator[Block]:
-        """Begin, unless the run goes on, and return the blocks; the first chooses an open loss."""
+        """Begin, unless the run is resumed, and return the blocks; the first chooses the loss."""
         blocks = iter(self.reading)
         if self.resume is not None:
             return blocks
@@ -261,7 +261,7 @@ class Run:
         )
 
     def refuse_nothing(self) -> None:
-        """Say that there was nothing to learn from."""
+        """Raise an error: there was nothing to learn from."""
         where = ", ".join(self.stream.paths)
         if self.interrupted:
             raise KeyboardInterrupt
@@ -283,7 +283,7 @@ class Run:
             )
 
     def take(self, block: Block, played: Played) -> None:
-        """Take note of a block that was played, tell of it, and save a checkpoint if one is due."""
+        """Record a block that was played, report progress, and save a checkpoint if one is due."""
         self.note(block, played)
         self.size, self.spent = block.size, time.perf_counter() - self.began
         if self.told is not None:
@@ -326,7 +326,7 @@ class Run:
             self.tags.add(tags if tags is not None else [""] * rows)
 
     def save_checkpoint(self) -> None:
-        """Write down where things stand."""
+        """Save a checkpoint."""
         from noregret.app.commands.run.resuming import save
 
         assert self.checkpoint is not None
@@ -336,14 +336,14 @@ class Run:
     # At the end.
 
     def finish(self, started: str) -> Result:
-        """Make the certificate, write everything, and return what came of it."""
+        """Make the certificate, write all files, and return the result."""
         self.looking_back, began = True, time.perf_counter()
         if self.told is not None:
             self.told(self)
         certificate, uncertified = self.certified()
         self.looked_back = time.perf_counter() - began
         result, self.failures = write_all(self, conclude(self, started, certificate, uncertified))
-        if not self.interrupted and not self.failures:  # else it can be had from the checkpoint
+        if not self.interrupted and not self.failures:  # else a resumed run can write it
             self.remove_checkpoint()
         if uncertified is not None and self.outputs.certificate is not None:
             self.failures.append(f"{self.outputs.certificate}: no certificate: {uncertified}")
@@ -368,13 +368,13 @@ class Run:
         return Limits(tolerance, seconds=seconds, patience=patience, told=self.tell_gap)
 
     def tell_gap(self, gap: float) -> None:
-        """Tell how far the two ends of hindsight are apart by now."""
+        """Report how precisely the best in hindsight is known."""
         self.open_gap = gap
         if self.told is not None:
             self.told(self)
 
     def remove_checkpoint(self) -> None:
-        """Remove what only an unfinished run needs, the checkpoint first."""
+        """Remove the files that only an unfinished run needs, the checkpoint first."""
         if self.checkpoint is not None and self.kept_at is not None:
             for path in (self.kept_at, *self.beside.values()):
                 Path(path).unlink(missing_ok=True)

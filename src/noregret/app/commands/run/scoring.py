@@ -23,7 +23,7 @@ from noregret.streams.options import Options
 from noregret.streams.source import suffix_of
 from noregret.streams.stream import Reading
 
-# Bad rows that are told in full, and the parameters of a reading that ‘predict’ has options for.
+# Bad rows that are reported in full, and the options of ‘predict’ that an error may advise.
 TOLD, CURES = 10, ("format", "missing", "on_error")
 
 
@@ -42,7 +42,7 @@ def score(
         learner = learner._predictor()
     if learner.family != "learners":
         raise NoRegretError(
-            f"{model}: {learner.name} is none of the learners: noregret.load reads it in Python;"
+            f"{model}: {learner.name} is not a linear learner: noregret.load reads it in Python;"
             " ‘noregret mix’ forecasts the rows of its data that have no outcome"
         )
     if not isinstance(learner, Learner):
@@ -65,7 +65,7 @@ def score(
     except NoRegretError:
         raise
     except UNUSABLE as error:
-        raise ModelFileError(f"{model}: how its data were read makes no sense: {error}") from None
+        raise ModelFileError(f"{model}: it has invalid options of reading: {error}") from None
     if learner._caveat is not None:
         print(f"note: {learner._caveat}", file=sys.stderr)
     found = scored(learner, reading)

@@ -1,4 +1,4 @@
-"""Predictions and tags on their way to a file: gathered on disk, so that memory stays flat."""
+"""Predictions and tags on their way to a file, buffered on disk so that memory stays flat."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ PREDICTIONS, TAGS = "predictions", "tags"
 
 
 class Spool:
-    """Bytes gathered in a file; a file with a name outlives the process.
+    """Bytes buffered in a file; a named file outlives the process.
 
     Parameters
     ----------
     path
-        Where; without, in a temporary file.
+        The file; a temporary one by default.
     size
-        How many bytes to go on after; what the file holds beyond is forgotten.
+        The number of bytes to keep; the rest of the file is dropped.
     digest
-        Of these bytes, as ``settle`` returned it.
+        The digest of these bytes, as ``settle`` returned it.
     """
 
     def __init__(self, path: str | None = None, size: int = 0, digest: str = "") -> None:
@@ -40,7 +40,7 @@ class Spool:
         weakref.finalize(self, self.file.close)
 
     def write(self, contents: memoryview) -> None:
-        """Gather bytes."""
+        """Append bytes."""
         try:
             self.file.add(contents)
         except OSError as error:
@@ -61,7 +61,7 @@ class Numbers(Spool):
     Parameters
     ----------
     columns
-        How many.
+        The number of columns.
     path, size, digest
         As for ``Spool``.
     """
@@ -78,11 +78,11 @@ class Numbers(Spool):
         return self.size // (8 * self.columns)
 
     def add(self, *columns: Floats) -> None:
-        """Gather rows."""
+        """Append rows."""
         self.write(np.column_stack(columns).astype(np.float64, copy=False).data)
 
     def blocks(self) -> Iterator[Floats]:
-        """Yield what was gathered."""
+        """Yield all rows in blocks."""
         self.file.seek(0)
         left = self.rows
         while left:
@@ -93,14 +93,14 @@ class Numbers(Spool):
 
 
 class Tags(Spool):
-    """The tags of rows, one a line: they have no line ends."""
+    """The tags of rows, one per line; tags have no line ends."""
 
     def add(self, tags: list[str]) -> None:
-        """Gather tags; an empty one for a row that has none."""
+        """Append tags; an empty one for a row without."""
         self.write(memoryview("".join(f"{tag}\n" for tag in tags).encode()))
 
     def blocks(self) -> Iterator[list[str]]:
-        """Yield what was gathered."""
+        """Yield all rows in blocks."""
         self.file.seek(0)
         with open(os.dup(self.file.fileno()), "rb") as lines:
             while some := list(islice(lines, ROWS)):

@@ -60,21 +60,21 @@ class Widening:
 
     @property
     def edges(self) -> Floats:
-        """Where the bins end."""
+        """The edges of the bins."""
         return self.centre + np.linspace(-self.reach, self.reach, self.bins + 1)
 
 
 class Watching:
-    """Outcomes for the best constant, and predictions beside outcomes for the report.
+    """Outcomes for the best constant, and predictions with outcomes for the report.
 
     Parameters
     ----------
     loss
-        What predictions cost.
+        The loss of predictions.
     several
         Whether outcomes are the numbers of several classes.
     charts
-        Whether to count what the charts of a report show.
+        Whether to collect the figures for charts of a report.
     """
 
     def __init__(self, loss: Loss, several: bool = False, charts: bool = True) -> None:
@@ -93,7 +93,7 @@ class Watching:
         self.bins = np.zeros((3, BINS))  # rows, positive ones, sum of the probabilities
 
     def note(self, y: Floats, scores: Floats | None, importances: Floats | None) -> None:
-        """Take rows into account, those of a chunk that is not full yet later."""
+        """Take rows into account, in full chunks; the rest waits."""
         self.positives += int(np.count_nonzero(y > 0))
         self.scored = self.scored or scores is not None
         new = np.ones((len(y), 3))
@@ -107,7 +107,7 @@ class Watching:
         self.waiting = rows[whole:]
 
     def flush(self) -> None:
-        """Take the last rows into account: no others will come."""
+        """Take the remaining rows into account."""
         if len(self.waiting):
             self.take(*self.waiting.T)
             self.waiting = self.waiting[:0]
@@ -149,7 +149,7 @@ class Watching:
             self.bins[2] += np.bincount(at, weights=chance, minlength=BINS)
 
     def note_numbers(self, y: Floats, scores: Floats) -> None:
-        """Count errors, and predictions beside outcomes."""
+        """Count errors, and predictions against outcomes."""
         left = y - scores
         if self.residuals is None or self.spread is None:
             centre = float(np.median(y))
@@ -161,7 +161,7 @@ class Watching:
         self.spread.widen(float(np.abs(y - self.spread.centre).max()))
         np.add.at(self.spread.counts, (self.spread.places(y), self.spread.places(scores)), 1)
 
-    # What came of it.
+    # Results.
 
     def constant(self) -> Constant | None:
         """Return the best constant prediction, for losses where the sums tell it."""
@@ -193,7 +193,7 @@ class Watching:
         return self.measures.found(names, spread)
 
     def outlook(self) -> Outlook:
-        """Return predictions beside outcomes, in few numbers."""
+        """Return a summary of predictions against outcomes."""
         self.flush()
         if self.several:
             return Outlook()
@@ -220,7 +220,7 @@ class Watching:
         return Outlook(shown(self.residuals), grid, float(edges[first]), float(edges[last]))
 
     def get_state(self) -> tuple[dict[str, Floats], dict[str, Any]]:
-        """Return all that was noted: the rows that wait, and what JSON can hold."""
+        """Return the state: arrays, and values for JSON."""
         kept: dict[str, Any] = {
             "shift": self.shift,
             "scored": self.scored,
@@ -241,7 +241,7 @@ class Watching:
         return {"waiting": waiting} | {f"measures.{k}": v for k, v in measured.items()}, kept
 
     def set_state(self, arrays: dict[str, Floats], kept: dict[str, Any]) -> None:
-        """Go on from what was noted."""
+        """Restore the state."""
         self.shift, self.positives = kept["shift"], kept["positives"]
         self.scored = kept["scored"]
         self.waiting = np.ones((len(arrays["waiting"]), 3))
@@ -266,7 +266,7 @@ class Watching:
 
 
 def best_of_outcomes(loss: Loss, outcomes: Floats) -> Constant | None:
-    """Return the constant that costs least for some outcomes, for losses that have a least cost."""
+    """Return the constant with the least loss for some outcomes, if the loss has a minimum."""
     from noregret.hindsight.losses import losses_of
 
     if loss.name == "linear" or not len(outcomes):
@@ -288,7 +288,7 @@ def best_of_outcomes(loss: Loss, outcomes: Floats) -> Constant | None:
 
 
 def best_of_labels(loss: Loss, positive: float, negative: float) -> Constant:
-    """Return the constant score that costs least for so many labels of each kind."""
+    """Return the constant score with the least loss for given counts of both labels."""
 
     def cost(score: float) -> float:
         return positive * loss.value(score, 1.0) + negative * loss.value(score, -1.0)

@@ -1,1 +1,1 @@
-"""The report of ``noregret portfolio``: wealth beside that of the best constant shares."""
+"""The report of ``noregret portfolio``: wealth compared with the best constant shares."""

@@ -23,7 +23,7 @@ MAX_SHOWN_RATIO = 1e5
 
 
 class Standing(NamedTuple):
-    """Mean losses side by side; None where there is nothing to compare with.
+    """Mean losses side by side; None if there is nothing to compare with.
 
     ``loss``, ``constant`` and ``hindsight`` are means; ``accuracy`` is a share of the rows.
     """
@@ -111,7 +111,7 @@ def auc_words(doubt: float | None) -> str:
 
 
 def target_of(result: Result) -> tuple[str, str] | None:
-    """Return what the target was taken for, and why; None where there was nothing to find out."""
+    """Return the type of the target, and the reason; None if it was given."""
     classes, choice, constant = result.measures.classes, result.choice, result.constant
     why = "" if choice is None else choice.words
     if result.loss not in CLASS_LOSSES:
