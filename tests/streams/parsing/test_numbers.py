@@ -1,5 +1,6 @@
 """Literals are rounded exactly as Python rounds them."""
 
+import re
 from decimal import Context, Decimal
 
 import numpy as np
@@ -157,3 +158,19 @@ def test_what_overflows_is_infinite() -> None:
 )
 def test_what_is_no_number_is_not_read_as_one(word: bytes, pad: bytes, fields: bool) -> None:
     assert np.isnan(read_numbers(word + b"\n" + pad, fields)[0])
+
+
+def test_a_character_that_is_no_digit_makes_a_field_no_number() -> None:
+    fields = []
+    for length in range(1, 21):
+        plain = f"{digits(1)}.{digits(length)}"
+        fields += [
+            f"{sign}{plain[:at]}{other}{plain[at + 1 :]}"
+            for sign in ("", "-")
+            for at in range(len(plain))
+            for other in "/:;,*-+.eEx\0\x80"
+        ]
+    literal = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
+    found = read_numbers("\n".join([*fields, " " * 20]).encode("latin-1"), True)[:-1]
+    expected = [float(field) if literal.fullmatch(field) else np.nan for field in fields]
+    np.testing.assert_array_equal(found, expected)

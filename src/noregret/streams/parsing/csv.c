@@ -10,7 +10,7 @@
 #include <stdlib.h>
 
 typedef struct {
-    const char *safe; /* eight bytes before the end of the text */
+    const char *safe; /* up to where fields may end to be read as usual */
     const char *end;
     char delimiter;
     int missing;      /* what an empty cell is */
@@ -87,13 +87,13 @@ static inline const uint32_t *read_row(const Reader *reader, const noregret_piec
             return NULL;
         }
         if (LIKELY(place != NOREGRET_SKIPPED)) {
-            double *value = place >= 0 ? &x[place] : outcome;
-            if (UNLIKELY(end > reader->safe || p == end || !noregret_read_field(p, end, value) ||
-                         !(fabs(*value) < NOREGRET_MAX_VALUE))) {
-                if (!read_odd_cell(reader, p, value, place == NOREGRET_OUTCOME)) {
-                    return NULL;
-                }
+            double value;
+            if (UNLIKELY(end > reader->safe || p == end || !noregret_read_field(p, end, &value) ||
+                         !(fabs(value) < NOREGRET_MAX_VALUE)) &&
+                !read_odd_cell(reader, p, &value, place == NOREGRET_OUTCOME)) {
+                return NULL;
             }
+            *(place >= 0 ? &x[place] : outcome) = value;
         }
         p = end + 1;
     }
@@ -164,13 +164,13 @@ static int64_t find_unfilled(int32_t *unfilled, int64_t width, int64_t columns,
 
 int noregret_read_csv(noregret_table *table, const char *text, size_t size, int64_t columns,
                       const int32_t *places, char delimiter, int missing) {
-    const noregret_mark_set set = {delimiter, '\n', 0, 8};
+    const noregret_mark_set set = {delimiter, '\n', 0, 4};
     int32_t *unfilled = malloc((size_t)table->width * sizeof(int32_t) + 1);
     noregret_piece piece = {NULL, NULL, NULL, 0, 0};
     if (unfilled == NULL) {
         return NOREGRET_NO_MEMORY;
     }
-    Reader reader = {.safe = text + (size < 8 ? 0 : size - 8), .end = text + size,
+    Reader reader = {.safe = text + (size < NOREGRET_BEHIND_FIELD ? 0 : size - NOREGRET_BEHIND_FIELD), .end = text + size,
                      .delimiter = delimiter, .missing = missing, .asleep = &table->asleep,
                      .columns = columns, .places = places, .unfilled = unfilled};
     reader.unfilled_count = find_unfilled(unfilled, table->width, columns, places);

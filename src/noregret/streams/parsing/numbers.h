@@ -11,10 +11,16 @@
 
 #include <float.h>
 
+#if defined(__SSE2__)
+#include <emmintrin.h>
+#endif
+
 /* As in limits.py: what is not below it cannot be squared and summed. */
 #define NOREGRET_MAX_VALUE 1e150
 
 enum { NOREGRET_LEAST_POWER = -342, NOREGRET_MOST_POWER = 308 };
+/* Bytes of the text that must follow a field, as they are read with it. */
+enum { NOREGRET_BEHIND_FIELD = 9 };
 
 /* 5^k in 128 bits, the top bit set; filled by noregret_prepare_numbers. */
 extern uint64_t noregret_fives[NOREGRET_MOST_POWER - NOREGRET_LEAST_POWER + 1][2];
@@ -41,11 +47,8 @@ static inline double noregret_divided(uint64_t digits, ptrdiff_t power) {
 
 /* Without a branch: signs are often as random as the numbers. */
 static inline double noregret_signed(double size, int negative) {
-    uint64_t bits;
-    memcpy(&bits, &size, sizeof bits);
-    bits |= (uint64_t)negative << 63;
-    memcpy(&size, &bits, sizeof size);
-    return size;
+    static const double signs[2] = {1, -1};
+    return size * signs[negative];
 }
 
 /* The same for the usual ones: sign, fewer than 8 digits, a dot, more digits, 19 in all. */
@@ -110,60 +113,110 @@ static inline uint64_t noregret_first_bytes(const char *at, ptrdiff_t count) {
 }
 
 /* A number of up to eight bytes, of which one may be a dot: close the gap that it leaves. */
-INLINE int noregret_read_short_field(const char *at, const char *end, uint64_t *digits,
-                                     ptrdiff_t *after) {
+INLINE int noregret_read_short_field(const char *at, const char *end, double *size) {
     if (UNLIKELY(at == end)) {
         return 0;
     }
     uint64_t word = noregret_first_bytes(at, end - at);
     const uint64_t dots = noregret_equal_bytes(word, '.' ^ '0'), dot = dots & (0 - dots);
-    *after = 0;
+    ptrdiff_t after = 0;
     if (LIKELY(dots)) {
-        *after = 7 - (noregret_zeros_below(dot) >> 3);
+        after = 7 - (noregret_zeros_below(dot) >> 3);
         word = (word & ~((dot << 1) - 1)) | (word & ((dot >> 7) - 1)) << 8;
     }
-    *digits = noregret_eight_digits(word);
+    *size = noregret_divided(noregret_eight_digits(word), after);
     return !noregret_not_digits(word) && end - at > (dots != 0);
 }
 
-/* One digit, a dot and up to 18 more. */
-INLINE int noregret_read_long_field(const char *at, const char *end, uint64_t *digits,
-                                    ptrdiff_t *after) {
-    static const uint32_t powers[9] = {1,      10,      100,      1000,     10000,
-                                       100000, 1000000, 10000000, 100000000};
-    ptrdiff_t rest = end - at - 2;
-    const char *p = at + 2;
-    uint64_t others = 0, sum = (uint8_t)(*at - '0');
-    if (UNLIKELY(at[1] != '.' || sum > 9 || rest > 18)) {
+/* The number that the first `count` of 16 bytes spell, 7 or more, if zeros follow them to make 16
+   digits. False where one of them is no digit. */
+INLINE int noregret_sixteen_digits(const char *at, ptrdiff_t count, uint64_t *digits) {
+    static const uint64_t kept[4] = {UINT64_MAX, UINT64_MAX, 0, 0};
+    const char *mask = (const char *)kept + 16 - count;
+#if defined(__SSE2__)
+    const __m128i nine = _mm_set1_epi8(9), zero = _mm_set1_epi8('0'), low = _mm_set1_epi16(255);
+    const __m128i bytes = _mm_loadu_si128((const __m128i *)(const void *)at);
+    const __m128i each = _mm_and_si128(_mm_xor_si128(bytes, zero),
+                                       _mm_loadu_si128((const __m128i *)(const void *)mask));
+    /* ten times the first of each pair and the second, then pairs of pairs, then those of fours */
+    const __m128i firsts = _mm_mullo_epi16(_mm_and_si128(each, low), _mm_set1_epi16(10));
+    const __m128i twos = _mm_add_epi16(firsts, _mm_srli_epi16(each, 8));
+    const __m128i fours = _mm_madd_epi16(twos, _mm_set1_epi32(100 | 1 << 16));
+    const __m128i packed = _mm_packs_epi32(fours, fours);
+    const __m128i eights = _mm_madd_epi16(packed, _mm_set1_epi32(10000 | 1 << 16));
+    const uint64_t both = (uint64_t)_mm_cvtsi128_si64(eights);
+    *digits = (both & UINT32_MAX) * 100000000 + (both >> 32);
+    return _mm_movemask_epi8(_mm_cmpeq_epi8(_mm_max_epu8(each, nine), nine)) == 0xffff;
+#else
+    const uint64_t first = (noregret_load8(at) ^ EACH_BYTE('0')) & noregret_load8(mask);
+    const uint64_t second = (noregret_load8(at + 8) ^ EACH_BYTE('0')) & noregret_load8(mask + 8);
+    *digits = noregret_eight_digits(first) * 100000000 + noregret_eight_digits(second);
+    return !(noregret_not_digits(first) | noregret_not_digits(second));
+#endif
+}
+
+/* digits over 10^16 to 10^18, as noregret_scaled has it: all of these are far from the ends of the
+   range, and none lies half way between two doubles. */
+INLINE double noregret_scaled_down(uint64_t digits, ptrdiff_t power) {
+    if (UNLIKELY(digits == 0)) {
         return 0;
     }
-    *after = rest;
-    for (; rest > 8; rest -= 8, p += 8) {
-        const uint64_t word = noregret_load8(p) ^ EACH_BYTE('0');
-        others |= noregret_not_digits(word);
-        sum = sum * 100000000 + noregret_eight_digits(word);
+    const int zeros = noregret_zeros_above(digits);
+    uint64_t high;
+    noregret_product(digits << zeros, noregret_fives[-power - NOREGRET_LEAST_POWER][0], &high);
+    if (UNLIKELY((high & 0x1ff) == 0x1ff)) {
+        return noregret_scaled(digits, -(int64_t)power);
     }
-    const uint64_t word = noregret_first_bytes(p, rest);
-    *digits = sum * powers[rest] + noregret_eight_digits(word);
-    return !(others | noregret_not_digits(word));
+    const uint64_t upper = high >> 63, mantissa = high >> (upper + 9);
+    const uint64_t exponent = (uint64_t)((217706 * -power) >> 16) + 1086 + upper - (uint64_t)zeros;
+    /* the leading one of the mantissa adds 1 to the exponent, and so does a carry */
+    const uint64_t bits = ((exponent - 1) << 52) + ((mantissa + (mantissa & 1)) >> 1);
+    double value;
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
+/* One digit, a dot and 7 to 18 more. Branches on how many are avoided: numbers written with all their
+   digits have 15 to 18 of them, at random. */
+INLINE int noregret_read_long_field(const char *at, const char *end, double *size) {
+    /* by how many digits are more than 16: factors of the digits before, of the last but one, of the
+       last */
+    static const uint8_t factors[3][3] = {{1, 0, 0}, {10, 0, 1}, {100, 10, 1}};
+    const ptrdiff_t after = end - at - 2, more = after > 16 ? after - 16 : 0;
+    const uint64_t lead = (uint8_t)(*at - '0');
+    uint64_t digits;
+    if (UNLIKELY(at[1] != '.' || lead > 9 || after > 18 ||
+                 !noregret_sixteen_digits(at + 2, after - more, &digits))) {
+        return 0;
+    }
+    const uint8_t *factor = factors[more];
+    const uint32_t tens = (uint8_t)(end[-2] - '0') * (uint32_t)factor[1];
+    const uint32_t ones = (uint8_t)(end[-1] - '0') * (uint32_t)factor[2];
+    if (UNLIKELY(tens > 90 || ones > 9)) {
+        return 0;
+    }
+    digits = (lead * UINT64_C(10000000000000000) + digits) * factor[0] + tens + ones;
+    *size = noregret_scaled_down(digits, 16 + more);
+    return 1;
 }
 
 /* Read the number that ends where the field does; false where it does not. The field is not empty,
-   and eight bytes of the text follow it. */
+   and NOREGRET_BEHIND_FIELD bytes of the text follow it. */
 INLINE int noregret_read_field(const char *at, const char *end, double *value) {
     const int negative = *at == '-';
     const char *p = at + (negative | (*at == '+'));
-    uint64_t digits;
-    ptrdiff_t after;
-    if (LIKELY(end - p <= 8 ? noregret_read_short_field(p, end, &digits, &after)
-                            : noregret_read_long_field(p, end, &digits, &after))) {
-        /* The length decides, as it is easier to predict than the size. */
-        const double size =
-            LIKELY(after <= 14) ? noregret_divided(digits, after) : noregret_scaled(digits, -after);
+    double size;
+    if (LIKELY(end - p <= 8 ? noregret_read_short_field(p, end, &size)
+                            : noregret_read_long_field(p, end, &size))) {
         *value = noregret_signed(size, negative);
         return 1;
     }
-    return noregret_read_any_number(at, end, value) == end;
+    double any; /* no address of *value is given away, so that it may stay in a register */
+    if (noregret_read_any_number(at, end, &any) != end) {
+        return 0;
+    }
+    *value = any;
+    return 1;
 }
 
 #endif

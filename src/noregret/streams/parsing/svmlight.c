@@ -90,7 +90,8 @@ static inline int read_regular_line(noregret_svmlight_reader *reader, const nore
         if (UNLIKELY(digits < 1 || digits > 7 || noregret_not_digits(word) << (64 - 8 * digits))) {
             return 0;
         }
-        if (UNLIKELY(colon + 1 == p || end - p < 8 || !noregret_read_field(colon + 1, p, &value))) {
+        if (UNLIKELY(colon + 1 == p || end - p < NOREGRET_BEHIND_FIELD ||
+                     !noregret_read_field(colon + 1, p, &value))) {
             return 0;
         }
         const uint64_t index = noregret_eight_digits(word << (64 - 8 * digits));

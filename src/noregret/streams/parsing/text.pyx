@@ -18,6 +18,7 @@ from noregret.streams.parsing.parsed_rows import MESSAGES, Csv, Fault, Rows
 
 
 cdef extern from "numbers.h" nogil:
+    int NOREGRET_BEHIND_FIELD
     void noregret_prepare_numbers()
     const char* noregret_read_number(const char* at, const char* end, double* value)
     int noregret_read_field(const char* at, const char* end, double* value)
@@ -348,7 +349,7 @@ def read_numbers(text, bint fields=False):
     with nogil:
         for k in range(room):
             after = newline_from(at, end)
-            if fields and after > at and end - after >= 8:
+            if fields and after > at and end - after >= NOREGRET_BEHIND_FIELD:
                 if not noregret_read_field(at, after, &out[k]):
                     out[k] = NAN
             elif noregret_read_number(at, end, &out[k]) != after:

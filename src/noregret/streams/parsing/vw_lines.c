@@ -212,7 +212,7 @@ static int read_word(noregret_vw_reader *reader, const char *word, const char *a
         return wrong(reader, word, FAULT_TOO_MANY);
     }
     double *number = &head->number[head->count];
-    const int usual = after > word && reader->end - after >= 8;
+    const int usual = after > word && reader->end - after >= NOREGRET_BEHIND_FIELD;
     if (usual ? !noregret_read_field(word, after, number)
               : noregret_read_number(word, after, number) != after) {
         return wrong(reader, word, faults[head->count]);
