@@ -42,6 +42,13 @@ def whole(name: str, value: Any, *, below: int = 2**62) -> int:
     raise ValueError(f"{name} must be a positive whole number{limit}: got {value!r}")
 
 
+def seed_of(value: Any, *, below: int = 2**62) -> int:
+    """Return a seed, a whole number of at least 0, or raise ValueError."""
+    if isinstance(value, Integral) and not isinstance(value, bool) and 0 <= int(value) < below:
+        return int(value)
+    raise ValueError(f"seed must be a whole number, 0 or above: got {value!r}")
+
+
 def one_of(name: str, value: Any, choices: Sequence[str]) -> str:
     """Return one of the choices, or raise ValueError."""
     if isinstance(value, str) and value in choices:

@@ -20,7 +20,7 @@ from noregret.hindsight import (
     best_ridge,
     largest_margin,
 )
-from noregret.hindsight.solvers.curvature import FewRows, ManyRows, curvature_of
+from noregret.hindsight.solvers.curvature import FewRows, ManyRows, Search, curvature_of
 from tests.hindsight.problems import Floats, into_ball
 from tests.thorough import sized
 
@@ -51,7 +51,7 @@ def test_newtons_equations_are_solved_either_way(rounds: int, kind: type) -> Non
     weights, added, r = draw.random(rounds), 0.1 + draw.random(2500), draw.normal(size=2500)
     curvature = curvature_of(Rows(X, np.zeros(rounds)), weights)
     assert isinstance(curvature, kind)
-    v = curvature.solve(added, r, None, 1e-9)
+    v = curvature.solve(added, r, Search(None, 1e-9))
     assert curvature.times(v) + added * v == pytest.approx(r, abs=1e-6)
     product = X.T @ (weights * (X @ v))
     assert curvature.times(v) == pytest.approx(product, abs=1e-9)

@@ -13,7 +13,7 @@ from scipy import sparse
 from noregret.errors import BadExample
 from noregret.hindsight import Rows, passes
 from noregret.hindsight.proofs.rounding import Floats
-from noregret.hindsight.solvers.curvature import ManyRows
+from noregret.hindsight.solvers.curvature import ManyRows, Search
 from noregret.hindsight.sparse import SMALL, SparseRows, compact
 
 RANDOM = np.random.default_rng(3)
@@ -111,8 +111,8 @@ def test_the_fullest_columns_speed_up_conjugate_gradients(monkeypatch: pytest.Mo
     for least in (0, 10**9):
         monkeypatch.setattr("noregret.hindsight.solvers.curvature.MIN_BLOCK_NUMBERS", least)
         curvature, steps = ManyRows(made, np.ones(rows)), count()
-        curvature.solve(0.0, wanted, None, 1e-8, done=partial(counted, steps))
+        curvature.solve(0.0, wanted, Search(None, 1e-8, done=partial(counted, steps)))
         taken.append(next(steps))
-        v = curvature.solve(0.0, wanted, None, 1e-8)
+        v = curvature.solve(0.0, wanted, Search(None, 1e-8))
         assert np.linalg.norm(X.T @ (X @ v) - wanted) <= 1e-6 * np.linalg.norm(wanted)
     assert taken[0] < taken[1]

@@ -13,7 +13,8 @@ from noregret.auto.layout cimport LOGISTIC, SQUARE, Round, chance_of, layout_of
 from noregret.base.compiled.losses cimport Loss
 from noregret.base.compiled.weigher cimport Holding, Weigher, noregret_decayed
 
-from noregret.base.compiled.weigher import Exponential, Polynomial
+from noregret.base.compiled.second_order_weights import Polynomial
+from noregret.base.compiled.weigher import Exponential
 
 cnp.import_array()
 

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from numbers import Integral
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -41,13 +38,6 @@ def leader(values: Floats, random: np.random.Generator) -> int:
     if np.count_nonzero(ties) == 1:
         return best
     return int(random.choice(np.flatnonzero(ties)))
-
-
-def checked_seed(seed: Any) -> int:
-    """Return the seed, or raise ValueError."""
-    if isinstance(seed, Integral) and not isinstance(seed, bool) and 0 <= int(seed) < 2**63:
-        return int(seed)
-    raise ValueError(f"seed must be a whole number, 0 or above: got {seed!r}")
 
 
 def new_generator(seed: int) -> np.random.Generator:

@@ -10,12 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from noregret.bandits.arms import checked_arms, index_of, names_of, numbered
-from noregret.bandits.drawing import Floats, checked_seed, drawn
+from noregret.bandits.drawing import Floats, drawn
 from noregret.bandits.log import Log
 from noregret.bandits.pending import Choice
 from noregret.bandits.reward_table import RewardTable, checked_range
 from noregret.bandits.state import PolicyState
-from noregret.checks import state_numbers
+from noregret.checks import seed_of, state_numbers
 from noregret.errors import NoRegretError
 from noregret.proof.game.table_player import TablePlayer
 
@@ -57,7 +57,7 @@ class Policy(TablePlayer):
     def __init__(self, arms: int | list[str] | None, low: float, high: float, seed: int) -> None:
         self.arms = checked_arms(arms)
         self.low, self.high = checked_range(low, high)
-        self.seed = checked_seed(seed)
+        self.seed = seed_of(seed, below=2**63)
         # The log of decisions, if one is kept.
         self.log: Log | None = None
         self._span = self.high - self.low

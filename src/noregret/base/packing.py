@@ -111,3 +111,13 @@ def pieces_of(
     text += b" " * (-len(text) % 8)
     contents = (np.ascontiguousarray(arrays[name]).reshape(-1).view(np.uint8) for name in names)
     return chain([len(text).to_bytes(8, "little"), text], (each.data for each in contents))
+
+
+def with_prefix(prefix: str, named: Mapping[str, Any]) -> dict[str, Any]:
+    """Add a prefix to the names."""
+    return {f"{prefix}{name}": value for name, value in named.items()}
+
+
+def of_prefix(prefix: str, named: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the items whose names begin with a prefix, without the prefix."""
+    return {k.removeprefix(prefix): v for k, v in named.items() if k.startswith(prefix)}

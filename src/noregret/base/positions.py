@@ -2,11 +2,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import overload
 
 
-class Positions(Sequence[str]):
+class Names(Sequence[str]):
+    """Names by position, each computed when it is looked up.
+
+    Parameters
+    ----------
+    size
+        The number of names.
+    name
+        Returns the name of a position.
+    """
+
+    def __init__(self, size: int, name: Callable[[int], str]) -> None:
+        self.size, self.name = size, name
+
+    def __len__(self) -> int:
+        return self.size
+
+    @overload
+    def __getitem__(self, at: int) -> str: ...
+    @overload
+    def __getitem__(self, at: slice) -> list[str]: ...
+    def __getitem__(self, at: int | slice) -> str | list[str]:
+        if isinstance(at, slice):
+            return [self.name(i) for i in range(*at.indices(self.size))]
+        return self.name(range(self.size)[at])
+
+
+class Positions(Names):
     """The names "0", "1", …, after a few given names.
 
     Parameters
@@ -25,20 +53,7 @@ class Positions(Sequence[str]):
 
     def __init__(self, size: int, first: Sequence[str] = ()) -> None:
         self.first = tuple(first[:size])
-        self.size = size
-
-    def __len__(self) -> int:
-        return self.size
-
-    @overload
-    def __getitem__(self, at: int) -> str: ...
-    @overload
-    def __getitem__(self, at: slice) -> list[str]: ...
-    def __getitem__(self, at: int | slice) -> str | list[str]:
-        if isinstance(at, slice):
-            return [self[i] for i in range(*at.indices(self.size))]
-        place = range(self.size)[at]
-        return self.first[place] if place < len(self.first) else str(place - len(self.first))
+        super().__init__(size, partial(name_after, self.first))
 
     def at(self, name: str) -> int | None:
         """Return the position of a name, or None."""
@@ -48,3 +63,8 @@ class Positions(Sequence[str]):
             return None
         place = int(name) + len(self.first)
         return place if place < self.size and name == str(int(name)) else None
+
+
+def name_after(first: tuple[str, ...], place: int) -> str:
+    """Return the name of a position: one of the first names, or a number."""
+    return first[place] if place < len(first) else str(place - len(first))

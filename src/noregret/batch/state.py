@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from noregret.base.packing import of_prefix, with_prefix
+
 if TYPE_CHECKING:
     from noregret.batch.method import Batch
 
@@ -49,13 +51,3 @@ def restore(
         method._check_found(found)
         fixed.give(weights)
     method.game, method._fixed, method._kept = None, fixed, found
-
-
-def with_prefix(prefix: str, named: Any) -> dict[str, Any]:
-    """Add a prefix to the names."""
-    return {f"{prefix}{name}": value for name, value in named.items()}
-
-
-def of_prefix(prefix: str, named: Any) -> dict[str, Any]:
-    """Return the items whose names begin with a prefix, without the prefix."""
-    return {k.removeprefix(prefix): v for k, v in named.items() if k.startswith(prefix)}

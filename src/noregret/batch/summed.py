@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from noregret.base.packing import of_prefix, with_prefix
 from noregret.batch import sums
 from noregret.batch.method import Batch
-from noregret.batch.state import of_prefix, with_prefix
 from noregret.errors import NoRegretError
 
 if TYPE_CHECKING:

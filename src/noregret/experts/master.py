@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from numbers import Integral, Real
+from numbers import Real
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -341,13 +341,6 @@ def checked_prior(prior: Any) -> list[float] | None:
             f"prior weights are too far apart: none may be below {MIN_PRIOR:g} of the total"
         )
     return [share / total for share in shares]
-
-
-def checked_seed(seed: Any) -> int:
-    """Return a seed, or raise ValueError."""
-    if isinstance(seed, Integral) and not isinstance(seed, bool) and 0 <= int(seed) < 2**62:
-        return int(seed)
-    raise ValueError(f"seed must be a whole number, 0 or above: got {seed!r}")
 
 
 def range_of(low: Any, high: Any, *, squared: bool = False) -> float:

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from noregret.base.compiled.losses import Loss
-from noregret.base.compiled.weigher import Bernstein, Grid, Polynomial, Scaled
+from noregret.base.compiled.second_order_weights import Bernstein, Grid, Polynomial, Scaled
 from noregret.experts.master import Master, checked_prior
 
 if TYPE_CHECKING:

@@ -21,7 +21,7 @@ from noregret.hindsight.proofs.deadline import OutOfTime, expired, time_limit
 from noregret.hindsight.proofs.inseparable import contradiction, surely_inseparable
 from noregret.hindsight.proofs.rounding import Floats, downward, norm, norm_above, total, upward
 from noregret.hindsight.rows import Rows, score_error
-from noregret.hindsight.solvers.curvature import curvature_of
+from noregret.hindsight.solvers.curvature import Search, curvature_of
 from noregret.hindsight.solvers.newton import lowest_along
 from noregret.hindsight.solvers.penalised import Penalised
 from noregret.limits import UNIT
@@ -103,7 +103,7 @@ def search(rows: Rows, limits: Limits, found: Pair) -> None:
             slopes = current.slope(scores)
             g = rows.combine(slopes)
         curvature = curvature_of(rows, current.curvature(scores))
-        direction = curvature.solve(1.0, -(w + g), None, 0.01)
+        direction = curvature.solve(1.0, -(w + g), Search(accuracy=0.01))
         along = rows.scores(direction)
         taken = lowest_along(current, Penalised(0.5), w, direction, scores, along)
         w, scores = w + taken * direction, scores + taken * along

@@ -10,12 +10,10 @@ round, and ‖x‖ ≤ R, there are at most 2 (R/γ)² mistakes.
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING
 
 from noregret.base.registry import register
-from noregret.errors import NoRegretError
-from noregret.learners.perceptron import longest
+from noregret.learners.perceptron import longest, squared_ratio
 from noregret.linear.class_learner import ClassLearner
 from noregret.linear.engine.class_weights import ClassWeights
 from noregret.proof.theorems.assumptions import Shown, Structural, separable
@@ -27,15 +25,7 @@ if TYPE_CHECKING:
 
 def by_margin(evidence: Evidence) -> float:
     """Return 2 (R/γ)² for the largest margin γ that is certain."""
-    margin, norm = evidence.margin().lower, longest(evidence)
-    ratio = norm / margin if margin > 0 else math.inf
-    if not 2 * ratio * ratio < math.inf:
-        raise NoRegretError(
-            f"the examples (norms up to {norm:g}, margin {margin:g}) are too small or"
-            " too large for a bound on mistakes",
-            "scale them",
-        )
-    return 2 * ratio * ratio
+    return squared_ratio(longest(evidence), evidence.margin().lower, 2)
 
 
 @register

@@ -38,15 +38,19 @@ def longest(evidence: Evidence) -> float:
 
 def by_margin(evidence: Evidence) -> float:
     """Return (R/γ)² for the largest margin γ that is proven."""
-    margin, norm = evidence.margin().lower, not_faint(evidence)
+    return squared_ratio(not_faint(evidence), evidence.margin().lower)
+
+
+def squared_ratio(norm: float, margin: float, factor: float = 1.0) -> float:
+    """Return a multiple of (R/γ)², or raise NoRegretError if it overflows."""
     ratio = norm / margin if margin > 0 else math.inf
-    if not ratio * ratio < math.inf:
+    if not factor * ratio * ratio < math.inf:
         raise NoRegretError(
             f"the examples (norms up to {norm:g}, margin {margin:g}) are too small or"
             " too large for a bound on mistakes",
             "scale them",
         )
-    return ratio * ratio
+    return factor * ratio * ratio
 
 
 def on_any_data(evidence: Evidence) -> float:

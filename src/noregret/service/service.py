@@ -267,11 +267,8 @@ class Service:
 
     def _predict(self, x: Any, id: str | None) -> Reply:
         text, name = text_of(x), name_of(id)
-        known = None if id is None else self.journal.find(name)
-        if known is not None:
-            if known.x != text or known.at_once:
-                self._refuse("conflict", Conflict(f"id {name!r} was used for another request"))
-            return self._repeated(known)
+        if id is not None and (known := self.journal.find(name)) is not None:
+            return self._repeated(known, known.x == text and not known.at_once)
         event = self._scored(text, name)
         self.journal.add(event)
         self._seq = event.seq
@@ -298,11 +295,9 @@ class Service:
 
     def _learn(self, x: Any, y: Any, id: str | None) -> Reply:
         text, label, name = text_of(x), outcome_text(y), name_of(id)
-        known = None if id is None else self.journal.find(name)
-        if known is not None:
-            if known.x != text or not known.at_once or known.y != label:
-                self._refuse("conflict", Conflict(f"id {name!r} was used for another request"))
-            return self._repeated(known)
+        if id is not None and (known := self.journal.find(name)) is not None:
+            same = known.x == text and known.at_once == 1 and known.y == label
+            return self._repeated(known, same)
         event = self._scored(text, name)
         self.journal.add(self._taught(event._replace(at_once=1), label, event.time))
         self._seq = event.seq
@@ -334,7 +329,10 @@ class Service:
         self._seal = taught.seal
         return taught
 
-    def _repeated(self, event: Event) -> Reply:
+    def _repeated(self, event: Event, same: bool = True) -> Reply:
+        """Return the stored answer; refuse a request that is not the same."""
+        if not same:
+            self._refuse("conflict", Conflict(f"id {event.id!r} was used for another request"))
         self.repeated += 1
         return answer_of(event)
 

@@ -11,8 +11,9 @@ import pytest
 import noregret
 from noregret.app.report.run.html import page
 from noregret.app.report.run.json import as_dict
-from noregret.app.results.findings import Found, Member, Names, found_of
+from noregret.app.results.findings import Found, Member, found_of
 from noregret.app.results.run import Result
+from noregret.base.positions import Names
 from noregret.learners.widrow_hoff import WidrowHoff
 from tests.app.report.results import found, regression
 from tests.app.report.test_page import read, visible

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, NamedTuple, overload
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -52,25 +52,6 @@ class Found:
     groups: tuple[str, ...] = ()
     rounds: Counts = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
     shares: Floats = field(default_factory=lambda: np.zeros((0, 0)))
-
-
-class Names(Sequence[str]):
-    """The names of features, each looked up when it is asked for."""
-
-    def __init__(self, size: int, name: Callable[[int], str]) -> None:
-        self.size, self.name = size, name
-
-    def __len__(self) -> int:
-        return self.size
-
-    @overload
-    def __getitem__(self, at: int) -> str: ...
-    @overload
-    def __getitem__(self, at: slice) -> list[str]: ...
-    def __getitem__(self, at: int | slice) -> str | list[str]:
-        if isinstance(at, slice):
-            return [self.name(i) for i in range(*at.indices(self.size))]
-        return self.name(range(self.size)[at])
 
 
 def found_of(

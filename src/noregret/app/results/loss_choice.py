@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from noregret.app.results import DEFAULT_LEARNER
 from noregret.errors import BadLabel, NoRegretError
 from noregret.streams.class_labels import as_text, counted, likely_positive
+from noregret.streams.columns import is_number
 
 if TYPE_CHECKING:
     from noregret.streams.block import Block
@@ -168,12 +169,3 @@ def explain(error: NoRegretError, choice: Choice | None) -> None:
             "if there are more classes, begin with --learner softmax",
             f"--positive {shlex.quote(choice.positive)} takes all others as one class",
         )
-
-
-def is_number(text: str) -> bool:
-    """Return whether a text is a number."""
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True

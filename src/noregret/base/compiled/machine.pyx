@@ -1,7 +1,6 @@
 """Vector instructions, forks and memory of the machine."""
 
 from cpython.pythread cimport PyThread_get_thread_ident
-from libc.math cimport isfinite
 from libc.stdint cimport uint64_t
 from libc.string cimport memcpy
 
@@ -181,15 +180,6 @@ def used_pages(const double[::1] array):
             marks[start // PAGE] = not is_zero(&array[start], min(PAGE, n - start))
             start += PAGE
     return np.flatnonzero(used)
-
-
-def all_finite(const double[::1] array):
-    """Return whether all numbers are finite."""
-    cdef Py_ssize_t k
-    for k in range(array.shape[0]):
-        if not isfinite(array[k]):
-            return False
-    return True
 
 
 def any_negative(const double[::1] array):

@@ -1,8 +1,5 @@
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 MIN_PRIOR: float
 
 class Weigher:
@@ -31,17 +28,3 @@ class Sharing(Holding):
     def __init__(
         self, rate: float = 1.0, share: float = 0.0, variable: bool = False, prior: Any = None
     ) -> None: ...
-
-class Scaled(Weigher):
-    unit: float
-    def bounds(self) -> NDArray[np.float64]: ...
-
-class Polynomial(Scaled):
-    progress: float
-    jumps: int
-
-class Bernstein(Scaled):
-    slack: float
-
-class Grid(Scaled):
-    base: float

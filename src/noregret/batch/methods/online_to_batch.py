@@ -26,8 +26,7 @@ from noregret.batch.intake import FixedPredictor
 from noregret.batch.method import Batch, Solution
 from noregret.batch.online_game import OnlineGame, Pass, ready_to_pass, shuffled
 from noregret.batch.tables import played
-from noregret.checks import one_of
-from noregret.experts.master import checked_seed
+from noregret.checks import one_of, seed_of
 from noregret.linear.engine.boolean_rules import Conjunction, Winnow1
 from noregret.linear.learner import Learner
 from noregret.proof.theorems.assumptions import CONVEX, Finding, Shown, Structural, Trusted
@@ -227,7 +226,7 @@ class OnlineToBatch(Batch):
     ) -> None:
         self.learner = checked_learner(learner)
         self.take, self.order = one_of("take", take, TAKES), one_of("order", order, ORDERS)
-        self.seed = checked_seed(seed)
+        self.seed = seed_of(seed)
         super().__init__()
 
     def _new_fixed(self) -> FixedPredictor:

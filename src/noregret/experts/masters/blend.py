@@ -20,7 +20,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from noregret.base.compiled.losses import Loss
-from noregret.base.compiled.weigher import Exponential, Polynomial
+from noregret.base.compiled.second_order_weights import Polynomial
+from noregret.base.compiled.weigher import Exponential
 from noregret.base.expert_losses import expert_loss
 from noregret.base.registry import register
 from noregret.errors import NoRegretError

@@ -14,7 +14,7 @@ about (η/η' − 1)/e and below 1, weighted by the prior. It grows logarithmica
 
 from __future__ import annotations
 
-from noregret.base.compiled.weigher import Bernstein
+from noregret.base.compiled.second_order_weights import Bernstein
 from noregret.base.registry import register
 from noregret.experts.assumptions import MIXED
 from noregret.experts.second_order import SecondOrder, promise

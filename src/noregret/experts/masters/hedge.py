@@ -20,9 +20,9 @@ from numpy.typing import NDArray
 from noregret.base.compiled.losses import Loss
 from noregret.base.compiled.weigher import Exponential
 from noregret.base.registry import register
-from noregret.checks import one_of, positive, whole
+from noregret.checks import one_of, positive, seed_of, whole
 from noregret.experts.assumptions import MIXED, Spread
-from noregret.experts.master import Master, checked_prior, checked_seed, range_of
+from noregret.experts.master import Master, checked_prior, range_of
 from noregret.proof.theorems.assumptions import WithinHorizon
 from noregret.proof.theorems.theorem import Theorem
 
@@ -199,7 +199,7 @@ class Hedge(Master):
             gradient,
             "sample" if play == "sampled" else None,
             spread=self._width_of_losses * (1 + 1e-12),
-            seed=checked_seed(seed),
+            seed=seed_of(seed),
         )
         self.schedule, self.rate, self.horizon, self.low, self.high = (
             schedule,

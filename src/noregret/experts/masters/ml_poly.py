@@ -13,7 +13,7 @@ logarithmically; J is the number of rounds in which it did.
 
 from __future__ import annotations
 
-from noregret.base.compiled.weigher import Polynomial
+from noregret.base.compiled.second_order_weights import Polynomial
 from noregret.base.registry import register
 from noregret.experts.assumptions import MIXED
 from noregret.experts.second_order import SecondOrder, promise

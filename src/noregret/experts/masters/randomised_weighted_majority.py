@@ -14,8 +14,7 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from noregret.base.registry import register
-from noregret.checks import not_negative, whole
-from noregret.experts.master import checked_seed
+from noregret.checks import not_negative, seed_of, whole
 from noregret.experts.masters.weighted_majority import (
     ASSUMPTIONS,
     SYMBOLS,
@@ -84,5 +83,5 @@ class RandomisedWeightedMajority(Voting):
     )
 
     def __init__(self, beta: float = 0.5, prior: Any = None, seed: int = 0) -> None:
-        super().__init__(penalised(beta, prior), manner="sample", seed=checked_seed(seed))
+        super().__init__(penalised(beta, prior), manner="sample", seed=seed_of(seed))
         self.beta, self.prior, self.seed = beta, prior, seed

@@ -12,7 +12,7 @@ regret ≤ B + (ln(1/prior_i) + ln(1/γ_j))/η_j + η_j V_i.
 
 from __future__ import annotations
 
-from noregret.base.compiled.weigher import Grid
+from noregret.base.compiled.second_order_weights import Grid
 from noregret.base.registry import register
 from noregret.experts.assumptions import MIXED
 from noregret.experts.second_order import SecondOrder, promise

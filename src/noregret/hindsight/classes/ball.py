@@ -10,7 +10,7 @@ import numpy as np
 from noregret.errors import NoRegretError
 from noregret.hindsight.classes.domain import Unpriced
 from noregret.hindsight.proofs.rounding import Floats, norm, norm_above, shrunk_into_ball, upward
-from noregret.hindsight.solvers.curvature import Curvature, Factored, ManyRows
+from noregret.hindsight.solvers.curvature import Curvature, Factored, ManyRows, Search
 
 # The search for the multiplier ends at this share of the largest possible gain.
 MIN_GAIN_SHARE = 0.9
@@ -88,7 +88,7 @@ def lowest_in_ball(
     accuracy, flat = 0.05, False
     for _ in range(50):
         pull = g + multiplier * w
-        change = curvature.solve(multiplier, -pull, change, accuracy)
+        change = curvature.solve(multiplier, -pull, Search(change, accuracy))
         v = w + change
         size = norm(v)
         if size <= radius and (multiplier == 0.0 or size == 0.0):
@@ -151,7 +151,7 @@ def lowest_in_span(
     for _ in range(MAX_MULTIPLIERS):
         pull = g + multiplier * w
         if rough:
-            change = curvature.solve(multiplier, -pull, change, ROUGHLY, 2 * radius)
+            change = curvature.solve(multiplier, -pull, Search(change, ROUGHLY, 2 * radius))
             news = [g, change]
         else:
             change = curvature.solve(multiplier, -pull)

@@ -12,7 +12,7 @@ from noregret.hindsight.losses import losses_of
 from noregret.hindsight.proofs.answer import USUAL, Answer, Limits, exactly
 from noregret.hindsight.proofs.rounding import Floats, total, upward
 from noregret.hindsight.rows import Rows
-from noregret.hindsight.solvers.curvature import Curvature
+from noregret.hindsight.solvers.curvature import Curvature, Search
 from noregret.hindsight.solvers.newton import minimise, proven
 from noregret.limits import UNIT
 
@@ -108,7 +108,7 @@ class Box(Unpriced):
             if left <= MAX_PULL_LEFT * first:
                 break
             wanted = np.where(free, -pull, 0.0)
-            step = curvature.solve(np.where(free, 0.0, stiff), wanted, None, 0.01)
+            step = curvature.solve(np.where(free, 0.0, stiff), wanted, Search(accuracy=0.01))
             step = np.where(free, step, 0.0)
             moved = self.gaining(v, step, pull, curvature)
             if moved is None:

@@ -9,7 +9,7 @@ from noregret.hindsight.losses import losses_of
 from noregret.hindsight.proofs.answer import USUAL, Limits
 from noregret.hindsight.proofs.rounding import Floats, upward
 from noregret.hindsight.rows import Rows
-from noregret.hindsight.solvers.curvature import Curvature
+from noregret.hindsight.solvers.curvature import Curvature, Search
 from noregret.hindsight.solvers.newton import minimise
 from noregret.hindsight.solvers.penalised import Penalised
 from noregret.limits import UNIT
@@ -81,4 +81,4 @@ class Centred(Penalised):
     def target(self, w: Floats, g: Floats, curvature: Curvature) -> Floats:
         """Return the end of Newton's step."""
         pull = g + 2 * self.penalties * (w - self.centre)
-        return np.asarray(w + curvature.solve(2 * self.penalties, -pull, None, 0.01))
+        return np.asarray(w + curvature.solve(2 * self.penalties, -pull, Search(accuracy=0.01)))

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -40,6 +40,22 @@ MIN_BLOCK_NUMBERS = 100_000
 PRODUCTS_PER_READ = 1_000
 
 
+class Search(NamedTuple):
+    """The start of an iterative solution, 0 by default, and where it ends.
+
+    That is when its residual is at most ``accuracy`` times the right-hand side, when it is longer
+    than ``longest``, or when ``done`` returns True for the solution and its residual.
+    """
+
+    start: Floats | None = None
+    accuracy: float = 0.05
+    longest: float = math.inf
+    done: Callable[[Floats, Floats], bool] | None = None
+
+
+USUAL = Search()
+
+
 class Curvature(Protocol):
     """A symmetric matrix H without negative eigenvalues."""
 
@@ -48,19 +64,8 @@ class Curvature(Protocol):
     def times(self, v: Floats) -> Floats:
         """Return H v."""
 
-    def solve(
-        self,
-        added: Floats | float,
-        r: Floats,
-        start: Floats | None = None,
-        accuracy: float = 0.05,
-        longest: float = math.inf,
-    ) -> Floats:
-        """Return v with (H + diag(added)) v = r.
-
-        Iterative solutions begin at ``start`` and end when the residual is at most ``accuracy``
-        times r, or when v is longer than ``longest``.
-        """
+    def solve(self, added: Floats | float, r: Floats, search: Search = USUAL) -> Floats:
+        """Return v with (H + diag(added)) v = r; ``search`` is for iterative solutions."""
 
 
 def curvature_of(rows: Rows, weights: Floats) -> Curvature:
@@ -113,14 +118,7 @@ class Factored:
         """Return H v."""
         return self.matrix @ v
 
-    def solve(
-        self,
-        added: Floats | float,
-        r: Floats,
-        start: Floats | None = None,
-        accuracy: float = 0.05,
-        longest: float = math.inf,
-    ) -> Floats:
+    def solve(self, added: Floats | float, r: Floats, search: Search = USUAL) -> Floats:
         """Return v with (H + diag(added)) v = r, the system scaled to ones on its diagonal."""
         scale = 1 / np.sqrt(self.diagonal + kept_solvable(self.diagonal, added))
         lower = self.factor(scale)
@@ -170,14 +168,7 @@ class FewRows:
         """Return H v."""
         return np.asarray(self.back @ (self.weights * (self.block @ v)))
 
-    def solve(
-        self,
-        added: Floats | float,
-        r: Floats,
-        start: Floats | None = None,
-        accuracy: float = 0.05,
-        longest: float = math.inf,
-    ) -> Floats:
+    def solve(self, added: Floats | float, r: Floats, search: Search = USUAL) -> Floats:
         """Return v with (H + diag(added)) v = r, refined once against cancellation."""
         if not len(self.weights):
             return r / kept_solvable(self.diagonal, added)
@@ -232,25 +223,14 @@ class ManyRows:
         """Return H v."""
         return self.rows.bend(self.weights, v)
 
-    def solve(
-        self,
-        added: Floats | float,
-        r: Floats,
-        start: Floats | None = None,
-        accuracy: float = 0.05,
-        longest: float = math.inf,
-        done: Callable[[Floats, Floats], bool] | None = None,
-    ) -> Floats:
-        """Return v with (H + diag(added)) v = r, up to a relative residual.
-
-        ``done`` is called after every step with v and the residual.
-        """
+    def solve(self, added: Floats | float, r: Floats, search: Search = USUAL) -> Floats:
+        """Return v with (H + diag(added)) v = r, up to a relative residual."""
         extra = kept_solvable(self.diagonal, added)
         lift = self.preconditioner(extra)
-        v = np.zeros_like(r) if start is None else start.copy()
+        v = np.zeros_like(r) if search.start is None else search.start.copy()
         residual = r - self.times(v) - extra * v if v.any() else r.copy()
         direction = lifted = lift(residual)
-        energy, wanted = float(residual @ lifted), accuracy * norm(r)
+        energy, wanted = float(residual @ lifted), search.accuracy * norm(r)
         for taken in range(self.steps):
             if norm(residual) <= wanted or energy <= 0 or expired():
                 break
@@ -262,7 +242,7 @@ class ManyRows:
             step = energy / float(direction @ image)
             v += step * direction
             residual -= step * image
-            if norm(v) > longest or (done is not None and done(v, residual)):
+            if norm(v) > search.longest or (search.done is not None and search.done(v, residual)):
                 break
             lifted = lift(residual)
             before, energy = energy, float(residual @ lifted)
@@ -326,18 +306,11 @@ class Twice:
         """Return Aᵀ v."""
         return np.concatenate([self.weight * v, -self.weight * v])
 
-    def solve(
-        self,
-        added: Floats | float,
-        r: Floats,
-        start: Floats | None = None,
-        accuracy: float = 0.05,
-        longest: float = math.inf,
-    ) -> Floats:
+    def solve(self, added: Floats | float, r: Floats, search: Search = USUAL) -> Floats:
         """Return v by way of A v, which solves (H + E⁻¹) A v = E⁻¹ A D⁻¹ r with E = A D⁻¹ Aᵀ."""
         inverse = 1 / (added + np.zeros_like(r))
         plus, minus = np.split(inverse, 2)
         inner = 1 / (self.weight**2 * (plus + minus))
         free = self.gathered(inverse * r)
-        single = self.single.solve(inner, inner * free, None, accuracy)
+        single = self.single.solve(inner, inner * free, Search(accuracy=search.accuracy))
         return inverse * (r - self.spread(inner * (free - single)))

@@ -14,7 +14,7 @@ from noregret.hindsight.proofs.answer import USUAL, Answer, Limits
 from noregret.hindsight.proofs.deadline import expired, time_limit
 from noregret.hindsight.proofs.rounding import Floats, norm, norm_above, upward
 from noregret.hindsight.rows import Rows
-from noregret.hindsight.solvers.curvature import Curvature
+from noregret.hindsight.solvers.curvature import Curvature, Search
 from noregret.hindsight.solvers.newton import minimise, proven
 from noregret.hindsight.sparse import compact
 from noregret.limits import SMALLEST, UNIT
@@ -127,4 +127,4 @@ class Penalised:
     def target(self, w: Floats, g: Floats, curvature: Curvature) -> Floats:
         """Return the end of Newton's step."""
         pull = g + 2 * self.penalty * w
-        return np.asarray(w + curvature.solve(2 * self.penalty, -pull, None, 0.01))
+        return np.asarray(w + curvature.solve(2 * self.penalty, -pull, Search(accuracy=0.01)))

@@ -23,7 +23,7 @@ from noregret.hindsight.proofs.answer import USUAL, Answer, Limits, exactly, sha
 from noregret.hindsight.proofs.deadline import OutOfTime, expired, tell
 from noregret.hindsight.proofs.rounding import Floats, downward, growth, norm, norm_above, upward
 from noregret.hindsight.rows import Rows
-from noregret.hindsight.solvers.curvature import Factored, ManyRows
+from noregret.hindsight.solvers.curvature import Factored, ManyRows, Search
 from noregret.hindsight.solvers.dependence import faint_columns, independent_columns, surely_curved
 from noregret.hindsight.solvers.doubled import Doubled
 from noregret.hindsight.solvers.newton import minimise
@@ -128,7 +128,7 @@ def descended(loss: Quadratic, penalty: float) -> tuple[Floats, Tangent]:
             best = w
         if left > 0.5 * before or left == 0.0:
             break
-        w = w + loss.curvature.solve(penalty, -pull, None, 1e-6)
+        w = w + loss.curvature.solve(penalty, -pull, Search(accuracy=1e-6))
     tangent = loss.loss.tangent(best)
     if not math.isfinite(tangent.high):
         best = np.zeros(loss.features)
@@ -166,7 +166,7 @@ def descended_over_rows(
         if not norm(pull) < 0.5 * before:  # limited by rounding
             break
         descent, before = Descent(w, pays, pull, limits.tolerance), norm(pull)
-        moved = w + curvature.solve(0.0, -pull, None, MIN_REST, done=descent.is_enough)
+        moved = w + curvature.solve(0.0, -pull, Search(None, MIN_REST, done=descent.is_enough))
         residues = rows.scores(moved) - rows.outcomes
         if not float(residues @ residues) < pays:
             break

@@ -30,6 +30,7 @@ from noregret.hindsight.proofs.rounding import (
     upward,
 )
 from noregret.hindsight.rows import Rows
+from noregret.hindsight.solvers.curvature import USUAL, Search
 from noregret.hindsight.solvers.tangent import OnRows
 from noregret.limits import SMALLEST, UNIT
 
@@ -182,14 +183,7 @@ class Triangular:
         """Return H v."""
         return np.asarray(self.R.T @ (self.R @ v))
 
-    def solve(
-        self,
-        added: Floats | float,
-        r: Floats,
-        start: Floats | None = None,
-        accuracy: float = 0.05,
-        longest: float = math.inf,
-    ) -> Floats:
+    def solve(self, added: Floats | float, r: Floats, search: Search = USUAL) -> Floats:
         """Return v with (H + diag(added)) v = r."""
         from scipy.linalg import solve_triangular
 

@@ -178,7 +178,7 @@ def mixing_options(given: Namespace, loss: str) -> Options:
 
 def master_of(given: Namespace) -> Master:
     """Return the master that a command line asks for."""
-    from noregret.app.commands.mix import DEFAULT, DEFAULT_PARAMS
+    from noregret.app.commands.mix import DEFAULT
     from noregret.base.expert_losses import CONVEX
     from noregret.base.registry import find
     from noregret.experts import make
@@ -202,7 +202,6 @@ def master_of(given: Namespace) -> Master:
             raise WrongUsage(
                 f"--gradient and --no-gradient need a --learner: {DEFAULT}, the default, does both"
             )
-        params = (DEFAULT_PARAMS if name is None else {}) | params
         if params.get("loss", "square") not in CONVEX and "gradient" in takes:
             params.setdefault("gradient", False)  # a loss that is not convex has none
         made: Master = make(name or DEFAULT, **params)

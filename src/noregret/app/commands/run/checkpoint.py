@@ -57,13 +57,3 @@ def digest_of(text: str, arrays: Arrays) -> str:
         digest.update(f"{name} {arrays[name].dtype} {arrays[name].shape}".encode())
         digest.update(np.ascontiguousarray(arrays[name]).data)
     return digest.hexdigest()
-
-
-def with_prefix(prefix: str, arrays: Arrays) -> Arrays:
-    """Return arrays under names that begin with a prefix."""
-    return {f"{prefix}{name}": array for name, array in arrays.items()}
-
-
-def of_prefix(prefix: str, arrays: Arrays) -> Arrays:
-    """Return the arrays whose names begin with a prefix, without it."""
-    return {k.removeprefix(prefix): v for k, v in arrays.items() if k.startswith(prefix)}

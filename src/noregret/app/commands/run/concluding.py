@@ -10,9 +10,10 @@ import numpy as np
 from noregret._version import __version__
 from noregret.app.commands.run.measuring import class_names
 from noregret.app.commands.run.watching import best_of_outcomes
-from noregret.app.results.findings import Names, found_of
+from noregret.app.results.findings import found_of
 from noregret.app.results.run import Constant, Outlook, Result, heaviest_of
 from noregret.base.params import plain
+from noregret.base.positions import Names
 from noregret.linear.learn_many import label_pair
 from noregret.linear.learner import is_of_classes
 

@@ -12,6 +12,7 @@ from noregret.app.commands.run.spool import PREDICTIONS, TAGS, Numbers, Tags
 from noregret.app.results.loss_choice import Choice
 from noregret.app.results.run import Skipped
 from noregret.base.model_file import UNUSABLE, exact, inexact
+from noregret.base.packing import of_prefix, with_prefix
 from noregret.base.params import plain
 from noregret.errors import NoRegretError, WrongUsage
 from noregret.proof.record.ledger_state import restore as restore_ledger
@@ -29,11 +30,11 @@ END = 1 << 16
 def save(run: Run, path: str) -> None:
     """Write a checkpoint of a run between two blocks."""
     arrays, numbers, names = run.learner.get_state()
-    kept = checkpoint.with_prefix("learner.", arrays)
+    kept = with_prefix("learner.", arrays)
     stream_arrays, stream = run.reading.state()
-    kept |= checkpoint.with_prefix("stream.", stream_arrays)
+    kept |= with_prefix("stream.", stream_arrays)
     watched, watching = run.watching.get_state()
-    kept |= checkpoint.with_prefix("watching.", watched)
+    kept |= with_prefix("watching.", watched)
     state: dict[str, Any] = {
         "asked": asked(run),
         "choice": run.choice,
@@ -54,7 +55,7 @@ def save(run: Run, path: str) -> None:
     if names and not run.reading.named:
         raise NoRegretError("the features of this learner are not those of its stream")
     ledger_arrays, state["ledger"] = ledger_state(run.game.ledger)
-    kept |= checkpoint.with_prefix("ledger.", ledger_arrays)
+    kept |= with_prefix("ledger.", ledger_arrays)
     checkpoint.write(path, kept, state)
 
 
@@ -154,11 +155,11 @@ def in_words(asked: Any) -> str:
 def restore_state(run: Run, path: str, arrays: checkpoint.Arrays, state: dict[str, Any]) -> None:
     """Restore all parts of a checkpoint."""
     check_traces(run, state)
-    run.reading = run.stream.reading((checkpoint.of_prefix("stream.", arrays), state["stream"]))
+    run.reading = run.stream.reading((of_prefix("stream.", arrays), state["stream"]))
     numbers = {name: inexact(value) for name, value in state["learner"].items()}
     names = run.reading.names(0, numbers["size"]) if state["named"] else []
-    run.learner.set_state(checkpoint.of_prefix("learner.", arrays), numbers, names)
-    run.watching.set_state(checkpoint.of_prefix("watching.", arrays), state["watching"])
+    run.learner.set_state(of_prefix("learner.", arrays), numbers, names)
+    run.watching.set_state(of_prefix("watching.", arrays), state["watching"])
     run.size, run.seen, run.spent = state["size"], state["seen"], state["spent"]
     run.skipped, run.weighted = state["skipped"], state["weighted"]
     run.skipped_rows = [Skipped(*row) for row in state["skipped_rows"]]
@@ -171,4 +172,4 @@ def restore_state(run: Run, path: str, arrays: checkpoint.Arrays, state: dict[st
         run.spool = Numbers(run.columns, run.beside[PREDICTIONS], *state["predictions"])
     if state["tags"] is not None:
         run.tags = Tags(run.beside[TAGS], *state["tags"])
-    restore_ledger(run.game.ledger, checkpoint.of_prefix("ledger.", arrays), state["ledger"])
+    restore_ledger(run.game.ledger, of_prefix("ledger.", arrays), state["ledger"])

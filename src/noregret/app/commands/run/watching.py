@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -276,14 +277,7 @@ def best_of_outcomes(loss: Loss, outcomes: Floats) -> Constant | None:
     def cost(score: float) -> float:
         return float(losses.value(np.full(len(outcomes), score)).sum())
 
-    low, high = float(outcomes.min()), float(outcomes.max())
-    for _ in range(80):  # the cost is convex, and least among the outcomes
-        third = (high - low) / 3
-        if cost(low + third) <= cost(high - third):
-            high -= third
-        else:
-            low += third
-    found = 0.5 * (low + high)
+    found = minimiser(cost, float(outcomes.min()), float(outcomes.max()), 80)
     return Constant(found, cost(found))
 
 
@@ -293,15 +287,19 @@ def best_of_labels(loss: Loss, positive: float, negative: float) -> Constant:
     def cost(score: float) -> float:
         return positive * loss.value(score, 1.0) + negative * loss.value(score, -1.0)
 
-    low, high = -WIDEST, WIDEST
-    for _ in range(200):  # the cost is convex
+    found = min((minimiser(cost, -WIDEST, WIDEST, 200), -1.0, 0.0, 1.0), key=cost)
+    return Constant(found, cost(found))
+
+
+def minimiser(cost: Callable[[float], float], low: float, high: float, steps: int) -> float:
+    """Return the minimiser of a convex function in a range, by ternary search."""
+    for _ in range(steps):
         third = (high - low) / 3
         if cost(low + third) <= cost(high - third):
             high -= third
         else:
             low += third
-    found = min((0.5 * (low + high), -1.0, 0.0, 1.0), key=cost)
-    return Constant(found, cost(found))
+    return 0.5 * (low + high)
 
 
 def shown(fine: Widening) -> Histogram:

@@ -6,18 +6,17 @@ also works for lines (``line_chart``), so that a thing has the same colour on th
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from noregret.app.report.charts.lines import SHEET, STOPS
+from noregret.app.report.charts.lines import SHEET, names_of, stops
 from noregret.app.report.charts.plot import Axis, plot, share, tooltip
 from noregret.app.report.charts.scale import Scale
 from noregret.app.report.page.markup import Html, element
-from noregret.base.numbers import clean, figure
+from noregret.base.numbers import clean
 
 Floats = NDArray[np.float64]
 # Layers with their own colour; the others share one.
@@ -138,9 +137,8 @@ def area_chart(
         width="100%",
         height="100%",
     )
-    named = json.dumps([[layer.name, layer.look] for layer in layers], ensure_ascii=False)
-    stops = hover(across, rounds, layers, y.scale)
-    return plot(x, y, [sheet], about, height, data_hover=stops, data_names=named)
+    shown, names = hover(across, rounds, layers, y.scale), names_of(layers)
+    return plot(x, y, [sheet], about, height, data_hover=shown, data_names=names)
 
 
 def band(across: Floats, low: Floats, high: Floats) -> str:
@@ -156,21 +154,16 @@ def band(across: Floats, low: Floats, high: Floats) -> str:
 
 def hover(across: Floats, rounds: Floats, layers: Sequence[Layer], scale: Scale) -> str:
     """Return the values under the pointer: position, round, and the share of each layer."""
-    known = np.flatnonzero(np.isfinite(across))
-    if not len(known):
-        return "[]"
-    wanted = np.linspace(across[known[0]], across[known[-1]], STOPS)
-    at = known[np.unique(np.clip(np.searchsorted(across[known], wanted), 0, len(known) - 1))]
-    found = []
-    for i in at.tolist():
-        values = [
+
+    def values(i: int) -> list[Any]:
+        return [
             [round(float(1 - scale.place(layer.y[i])), 4), f"{100 * layer.y[i]:.1f}%"]
             if layer.y[i] >= 0.0005
             else None
             for layer in layers
         ]
-        found.append([round(float(across[i]), 4), figure(float(rounds[i])), values])
-    return json.dumps(found, separators=(",", ":"), ensure_ascii=False)
+
+    return stops(across, rounds, values)
 
 
 def strip(label: str, segments: Iterable[Segment], rounds: int, height: int = 26) -> Html:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -65,9 +65,9 @@ def line_chart(
     )
     places = [float(x.scale.place(mark)) for mark in marks]
     upright = [line(at, 0, at, 1, class_="curve level") for at in places]
-    stops, names = hover(across, y.scale, rounds, series), names_of(series)
+    shown, names = hover(across, y.scale, rounds, series), names_of(series)
     inside = [*upright, sheet]
-    return plot(x, y, inside, about, data_hover=stops, data_names=names, data_unit=unit)
+    return plot(x, y, inside, about, data_hover=shown, data_names=names, data_unit=unit)
 
 
 def drawn_as(one: Series, across: Floats, scale: Scale) -> str:
@@ -103,23 +103,28 @@ def level(values: Floats, scale: Scale) -> str:
 
 def hover(across: Floats, scale: Scale, rounds: Floats, series: Sequence[Series]) -> str:
     """Return the values under the pointer: position, round, and each curve's height and value."""
-    known = np.flatnonzero(np.isfinite(series[0].y) & np.isfinite(across))
-    if not len(known):
-        return "[]"
-    places = across[known]
-    wanted = np.linspace(places[0], places[-1], STOPS)
-    at = known[np.unique(np.clip(np.searchsorted(places, wanted), 0, len(known) - 1))]
     heights = [1 - scale.place(one.y) for one in series]
-    found = []
-    for i in at.tolist():
-        values = [
+
+    def values(i: int) -> list[Any]:
+        return [
             [round(float(height[i]), 4), brief(float(one.y[i]))] if np.isfinite(one.y[i]) else None
             for height, one in zip(heights, series, strict=True)
         ]
-        found.append([round(float(across[i]), 4), figure(float(rounds[i])), values])
+
+    return stops(np.where(np.isfinite(series[0].y), across, np.nan), rounds, values)
+
+
+def stops(across: Floats, rounds: Floats, values: Callable[[int], list[Any]]) -> str:
+    """Return some points, evenly spread, as JSON: position, round, and the values there."""
+    known = np.flatnonzero(np.isfinite(across))
+    if not len(known):
+        return "[]"
+    wanted = np.linspace(across[known[0]], across[known[-1]], STOPS)
+    at = known[np.unique(np.clip(np.searchsorted(across[known], wanted), 0, len(known) - 1))]
+    found = [[round(float(across[i]), 4), figure(float(rounds[i])), values(i)] for i in at.tolist()]
     return json.dumps(found, separators=(",", ":"), ensure_ascii=False)
 
 
-def names_of(series: Sequence[Series]) -> str:
+def names_of(series: Sequence[Any]) -> str:
     """Return the names and looks of the curves, for the pointer."""
     return json.dumps([[one.name, one.look] for one in series], ensure_ascii=False)

@@ -25,7 +25,7 @@ from noregret.app.report.run.curves import (
     keys,
     last_known,
     plain_rounds,
-    with_bound,
+    regret_figure,
 )
 from noregret.base.numbers import brief, count, name_of, weight
 
@@ -176,25 +176,11 @@ def within_reach(series: list[Series]) -> tuple[Scale, list[str]]:
 def regret_chart(result: MixResult) -> Html | None:
     """Return the regret to the best expert over time with its bound; None if not known."""
     curve = result.curve
-    rounds = curve.rounds.astype(np.float64)
-    if not len(finite(curve.regret)) or len(rounds) < 2:
+    if not len(finite(curve.regret)) or len(curve.rounds) < 2:
         return None
-    series = [Series("regret", curve.regret, "learner")]
-    scale, note = fitted(curve.regret, zero=True), ""
-    if len(finite(curve.bound)):
-        series.append(Series("bound", curve.bound, "bound"))
-        scale, note = with_bound(curve.regret, curve.bound)
-    return figure_of(
-        "Regret",
+    return regret_figure(
+        curve,
+        Series("bound", curve.bound, "bound"),
         "Total loss so far minus that of the best expert. Below zero, the mixture does better than"
         " every single expert.",
-        keys(series, [last_known(one.y) for one in series]),
-        line_chart(
-            Axis("rounds", plain_rounds(rounds), lines=False),
-            Axis("regret", scale),
-            rounds,
-            series,
-            described("Regret over time", series),
-        ),
-        element("p", note, class_="note") if note else "",
     )

@@ -16,6 +16,7 @@ from noregret.base.numbers import brief
 
 if TYPE_CHECKING:
     from noregret.app.results.run import Result
+    from noregret.proof.record.curve import Curve
 
 Floats = NDArray[np.float64]
 # With more rounds than this, the axis is logarithmic.
@@ -74,18 +75,24 @@ def plain_rounds(rounds: Floats) -> Scale:
 
 def regret_chart(result: Result) -> Html | None:
     """Return the regret over time with its bound; None if it is not known."""
-    curve = result.curve
-    rounds = curve.rounds.astype(np.float64)
-    regret, allowed = curve.regret, allowed_regret(result)
-    if not len(finite(regret)):
+    if not len(finite(result.curve.regret)):
         return None
-    series = [Series("regret", regret, "learner")]
-    note = ""
+    return regret_figure(
+        result.curve,
+        Series("allowed by the bound", allowed_regret(result), "bound"),
+        "Total loss so far minus that of the best fixed predictor for the same rounds. Below zero,"
+        " the learner does better than any fixed predictor.",
+    )
+
+
+def regret_figure(curve: Curve, bound: Series, words: str) -> Html:
+    """Return the regret over time, with its bound if known."""
+    rounds, regret = curve.rounds.astype(np.float64), curve.regret
+    series, note = [Series("regret", regret, "learner")], ""
     scale = fitted(regret, zero=True)
-    if len(finite(allowed)):
-        series.append(Series("allowed by the bound", allowed, "bound"))
-        scale, note = with_bound(regret, allowed)
-    words = "Total loss so far minus that of the best fixed predictor for the same rounds."
+    if len(finite(bound.y)):
+        series.append(bound)
+        scale, note = with_bound(regret, bound.y)
     drawn = line_chart(
         Axis("rounds", plain_rounds(rounds), lines=False),
         Axis("regret", scale),
@@ -93,12 +100,9 @@ def regret_chart(result: Result) -> Html | None:
         series,
         described("Regret over time", series),
     )
+    final = keys(series, [last_known(one.y) for one in series])
     return figure_of(
-        "Regret",
-        f"{words} Below zero, the learner does better than any fixed predictor.",
-        keys(series, [last_known(one.y) for one in series]),
-        drawn,
-        element("p", note, class_="note") if note else "",
+        "Regret", words, final, drawn, element("p", note, class_="note") if note else ""
     )
 
 
