@@ -9,6 +9,7 @@ them; so the spaces are set as TeX sets them.
 from __future__ import annotations
 
 import re
+from functools import cache
 from typing import TYPE_CHECKING
 
 from docutils import nodes
@@ -37,6 +38,7 @@ FUNCTION = re.compile(
 )
 
 
+@cache
 def to_mathml(tex: str, *, block: bool = False) -> str:
     """Convert a LaTeX formula to a MathML element; MathError says what is not understood."""
     if r"\operatorname*" in tex:

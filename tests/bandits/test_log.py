@@ -133,14 +133,15 @@ def test_estimates_are_right_on_average_where_propensities_are(kind: str) -> Non
     """Of the mean over many logs: within five of its own standard errors of the truth."""
     rng = np.random.default_rng(1)
     found: list[OffPolicy] = []
-    for seed in range(150):
+    logs = sized(60, full=150)
+    for seed in range(logs):
         log = fixed_log(rng, 200) if kind == "fixed" else adaptive_log(seed, 200)
         found.append(off_policy(log, TARGET))
     for method in ("plain", "doubly_robust"):
         mean, error = spread([getattr(each, method).value for each in found])
         assert abs(mean - VALUE) <= 5 * error, method
     covered = [each.doubly_robust.low <= VALUE <= each.doubly_robust.high for each in found]
-    assert sum(covered) >= 150 * 0.95 - 5 * math.sqrt(150 * 0.95 * 0.05)
+    assert sum(covered) >= logs * 0.95 - 5 * math.sqrt(logs * 0.95 * 0.05)
 
 
 def test_standard_errors_are_those_of_the_estimates() -> None:

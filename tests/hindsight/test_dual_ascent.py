@@ -15,6 +15,7 @@ from noregret.hindsight.losses import losses_of
 from noregret.hindsight.solvers.dual_ascent import Climb, ascended
 from noregret.hindsight.sparse import SparseRows, compact
 from tests.hindsight.problems import CONVEX, LABELLED, Floats, Problem, cp, expression, solved
+from tests.thorough import sized
 
 LOSSES = [loss for loss in CONVEX if loss != "square"]
 
@@ -126,7 +127,8 @@ def test_hostile_rows_give_an_honest_interval(kind: str, loss: str) -> None:
     X = sparse.csr_array(HOSTILE[kind](task.X))
     y = task.y[: X.shape[0]]
     for radius in (1e-6, 1.0, 1e6):
-        found = best_in_ball(Rows(X, y, features=400), loss, radius, limits=Limits(steps=30))
+        limits = Limits(steps=sized(6, full=30))
+        found = best_in_ball(Rows(X, y, features=400), loss, radius, limits=limits)
         assert 0 <= found.lower <= found.loss < math.inf
         assert np.isfinite(found.witness).all()
         paid = float(losses_of(loss, y).value(X @ found.witness[: X.shape[1]]).sum())

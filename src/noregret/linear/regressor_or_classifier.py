@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from noregret.base.families import fetched
 from noregret.errors import BadExample, Diverged
 from noregret.linear.learner import all_learners
 
@@ -131,6 +132,17 @@ def chosen(learner: type[Learner], labels: bool) -> Iterator[dict[str, Any]]:
         yield {"loss": loss}
         if "radius" in known:  # some losses need bounded weights
             yield {"loss": loss, "radius": 10.0}
+
+
+def find_kind(name: str) -> Kind | None:
+    """Return the regressor or classifier of that name, or None."""
+    for suffix in SUFFIXES.values():
+        if name.endswith(suffix):
+            learner = fetched("learners", name.removesuffix(suffix))
+            known = all_learners().values() if learner is None else (learner,)
+            for kind in (kind for one in known for kind in kinds_of(one) if kind.name == name):
+                return kind
+    return None
 
 
 def all_kinds() -> dict[str, Kind]:

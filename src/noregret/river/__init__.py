@@ -9,11 +9,11 @@ from typing import Any
 
 
 def __getattr__(name: str) -> Any:
-    from noregret.linear.regressor_or_classifier import all_kinds
+    from noregret.linear.regressor_or_classifier import all_kinds, find_kind
 
     if name == "__all__":
         return sorted(all_kinds())
-    kind = all_kinds().get(name) if name[:1].isupper() else None
+    kind = find_kind(name)
     if kind is None:
         raise AttributeError(f"module 'noregret.river' has no attribute {name!r}")
     try:

@@ -6,9 +6,8 @@ import inspect
 from functools import cache
 from typing import Any
 
-from noregret.base.families import fetched
 from noregret.checks import bound
-from noregret.linear.regressor_or_classifier import SUFFIXES, Kind, all_kinds, kinds_of
+from noregret.linear.regressor_or_classifier import Kind, all_kinds, find_kind
 from noregret.sklearn.classifier import OnlineClassifier
 from noregret.sklearn.estimator import Online
 from noregret.sklearn.pages import page
@@ -36,12 +35,8 @@ IN_ANY_ORDER = {"recent": False}
 @cache
 def estimator(name: str) -> type[Online] | None:
     """Return the estimator of that name, made from its learner; None if there is none."""
-    for suffix in SUFFIXES.values():
-        learner = fetched("learners", name.removesuffix(suffix)) if name.endswith(suffix) else None
-        for kind in [] if learner is None else kinds_of(learner):
-            if kind.name == name:
-                return made(Traits(in_any_order(kind)))
-    return None
+    kind = find_kind(name)
+    return None if kind is None else made(Traits(in_any_order(kind)))
 
 
 def in_any_order(kind: Kind) -> Kind:

@@ -25,15 +25,12 @@ from noregret.proof.game.game import Game
 from noregret.proof.record.pages import Pages
 from noregret.streams import open_file as opened
 from noregret.streams.file_formats import parquet
-from tests.thorough import sized
 
 OUTPUTS = {"model": "model", "certificate": "json", "predictions": "csv"}
 # What is printed with --json; what it says of the run itself is another each time.
 PRINTED = "printed"
 # The same certificate is to come out, however slow the machine is.
 runner.MIN_LOOK_BACK = 1e9
-# Enough is enough: then it may go on to the end.
-KILLS = sized(3, full=8)
 SEEN = "seen.json"
 
 
@@ -140,13 +137,13 @@ def seen() -> int:
 
 
 def play(case: dict[str, Any]) -> dict[str, Any]:
-    """Play a case; return how often it was killed, and how it ended."""
+    """Play a case, with so many kills; return how often it was killed, and how it ended."""
     os.chdir(case["folder"])
     ended = in_a_process(case, "whole", [], 0)
     again = ["--checkpoint", "c", "--resume", "c", "--every", str(case["every"])]
     calls, kills, draw = seen(), 0, random.Random(case["seed"])
     while ended == 0:
-        at = draw.randrange(1, max(6, calls // 2)) if kills < KILLS else 0
+        at = draw.randrange(1, max(6, calls // 2)) if kills < case["kills"] else 0
         ended = in_a_process(case, "killed", again, at)
         if ended != 9:
             break

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Iterator
 from typing import Any
 
@@ -25,12 +24,7 @@ def changes(document: Any) -> Iterator[tuple[Path, str, Any]]:
     """Yield (where, what was done, the document so changed)."""
     for path, value in places(document):
         for words, other in others(value):
-            changed = copy.deepcopy(document)
-            if path:
-                put(changed, path, other)
-            else:
-                changed = other
-            yield path, words, changed
+            yield path, words, put(document, path, other)
 
 
 def insertions(certificate: dict[str, Any]) -> Iterator[tuple[Path, str, Any]]:
@@ -39,9 +33,7 @@ def insertions(certificate: dict[str, Any]) -> Iterator[tuple[Path, str, Any]]:
     for path, values in (OPTIONAL | {("further",): [further]}).items():
         parent = certificate if len(path) == 1 else certificate[path[0]]
         for value in values if path[-1] not in parent else []:
-            changed = copy.deepcopy(certificate)
-            put(changed, path, value)
-            yield path, f"inserted as {value!r:.40}", changed
+            yield path, f"inserted as {value!r:.40}", put(certificate, path, value)
 
 
 def places(value: Any, path: Path = ()) -> Iterator[tuple[Path, Any]]:
@@ -106,7 +98,10 @@ def other_texts(value: str) -> Iterator[tuple[str, Any]]:
             yield words, other
 
 
-def put(document: Any, path: Path, value: Any) -> None:
-    for key in path[:-1]:
-        document = document[key]
-    document[path[-1]] = value
+def put(document: Any, path: Path, value: Any) -> Any:
+    """Return the document with another value at a place; it shares all other places."""
+    if not path:
+        return value
+    changed, key, rest = document.copy(), path[0], path[1:]
+    changed[key] = put(document[key], rest, value) if rest else value
+    return changed

@@ -20,20 +20,18 @@ import noregret as nr
 from noregret.base.algorithm import Named
 from noregret.base.registry import everyone
 from noregret.echo import Canceller
-from tests.thorough import sized
 
-ROUNDS = sized(24, full=150)
 COLUMNS = ("a", "b", "c", "d", "e")
 CANCELLER = "canceller"
 
 
-def write_data(folder: Path) -> None:
+def write_data(folder: Path, rounds: int) -> None:
     """Write a table of each kind that is played, and two recordings."""
     draw = random.Random(17)
     truth = (3, -5, 2, 0, 1)
     numbers, labels, bits, relatives, signals = [], [], [], [], []
     before = [0] * 5
-    for _ in range(ROUNDS):
+    for _ in range(rounds):
         row = [draw.randint(-32, 32) for _ in truth]
         score = sum(w * x for w, x in zip(truth, row, strict=True)) + draw.randint(-40, 40)
         numbers.append([*(x / 64 for x in row), score / 256])
@@ -128,7 +126,11 @@ def tell(path: Path, found: nr.Verification) -> None:
         print(f"{path.stem}: {line.name}: stated {line.stated!r}, found {line.found!r}")
 
 
-if __name__ == "__main__":
-    source, *steps = sys.argv[1:]
+def main(source: str, *steps: str) -> None:
+    """Make or verify the certificates in each of the folders that are named."""
     for step, folder in zip(steps[::2], steps[1::2], strict=True):
         {"make": make, "verify": verify}[step](Path(source), Path(folder))
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

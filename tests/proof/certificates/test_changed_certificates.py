@@ -30,15 +30,16 @@ ENTRIES = {entry.name: entry for entry in one_each()}
 # Changes of what decides the game, which has to be played again for each.
 REPLAYED = sized(1, full=4)
 # Of the places that could be changed, one in so many is.
-APART = sized(12, full=1)
+APART = sized(24, full=1)
 
 
 def drawn(trial: Trial, seed: int) -> Iterator[tuple[Path, str, dict[str, Any]]]:
     """Yield one change of every place, and a few of those that need another game."""
     rng, places, replayed = random.Random(seed), dict[Path, list[Any]](), list[Any]()
+    honest = decides(trial.contents)
     for path, words, changed in (*changes(trial.contents), *insertions(trial.contents)):
         if isinstance(changed, dict):
-            needs = decides(changed) != decides(trial.contents)
+            needs = decides(changed) != honest
             (replayed if needs else places.setdefault(path, [])).append((path, words, changed))
     for ways in rng.sample(list(places.values()), -(-len(places) // APART)):
         yield rng.choice(ways)

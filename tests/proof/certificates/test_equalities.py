@@ -12,15 +12,16 @@ import pytest
 import noregret as nr
 from noregret.proof.certificates.issue import within
 from tests.proof.certificates.roster import Entry, every, is_fixed
-from tests.thorough import picked
+from tests.thorough import picked, sized
 
 OFFSETS = (1.0, 1e4, 1e8, 1e12)
 FAMILIES = ("learners", "experts", "filters")
-ENTRIES = [
+FOUND = [
     entry
     for entry in every()
     if entry.name.partition(":")[0] in FAMILIES and isinstance(entry.X, np.ndarray)
 ]
+ENTRIES = sized(FOUND[::2], full=FOUND)
 
 
 @pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: entry.name)

@@ -38,7 +38,7 @@ def test_an_honest_certificate_is_confirmed_or_refused_when_it_is_issued(entry: 
     with np.errstate(all="ignore"):
         tried = variants(entry)
         # All of them take minutes: one in so many, and others for the next learner.
-        apart = sized(10, full=5)
+        apart = sized(20, full=5)
         for one in tried[ENTRIES.index(entry) % apart :: apart]:
             try:
                 certificate = one.certificate()

@@ -13,7 +13,7 @@ from tests.thorough import draws
 
 
 @pytest.mark.parametrize("name", CASES)
-@draws(8)
+@draws(8, quick=2)
 @given(plan=plans(rounds=15))
 def test_a_game_in_parts_has_the_promise_of_the_whole(name: str, plan: Plan) -> None:
     learner, stream = CASES[name](plan)

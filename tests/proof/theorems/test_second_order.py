@@ -59,7 +59,7 @@ def answer(rng: np.random.Generator, kind: str, score: float, rule: float, t: in
 
 
 @pytest.mark.parametrize(("name", "params"), LEARNERS, ids=str)
-@draws(60, quick=8)
+@draws(60, quick=3)
 @given(
     seed=st.integers(0, 2**32 - 1),
     rounds=st.integers(1, 60),
