@@ -110,17 +110,24 @@ def check_indices(starts: NDArray[Any], indices: NDArray[Any], width: int) -> No
         )
 
 
-def sparse_parts(X: Any) -> tuple[NDArray[np.int64], NDArray[np.int32], Floats, int]:
+def sparse_parts(
+    X: Any, copied: bool = True, checked: bool = False
+) -> tuple[NDArray[np.int64], NDArray[np.int32], Floats, int]:
     """Return (starts, indices, data, width) of a sparse matrix, with indices sorted in each row.
 
     Starts and indices are copies, since compiled loops use them as offsets and other threads may
-    change the matrix meanwhile.
+    change the matrix meanwhile. With ``copied`` False, indices may be those of the matrix, for
+    loops that copy and check them row by row; ``checked`` leaves out the validation of a matrix
+    that has been validated.
     """
     csr = as_csr(X)
-    starts, indices, data = np.array(csr.indptr), np.array(csr.indices), np.asarray(csr.data)
-    check_parts(starts, indices, data, csr.shape)
+    starts, indices, data = np.array(csr.indptr), np.asarray(csr.indices), np.asarray(csr.data)
+    if copied:
+        indices = indices.copy()
+    if not checked:
+        check_parts(starts, indices, data, csr.shape)
     if not csr.has_canonical_format:
-        csr = type(csr)((data.copy(), indices, starts), shape=csr.shape)
+        csr = type(csr)((data.copy(), indices.copy(), starts), shape=csr.shape)
         csr.sum_duplicates()
         starts, indices, data = csr.indptr, csr.indices, csr.data
     return (

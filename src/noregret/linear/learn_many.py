@@ -103,7 +103,7 @@ def _play_table(
 ) -> None:
     outcomes = given.values
     if hasattr(X, "tocsr"):
-        starts, indices, data, width = sparse_parts(X)
+        starts, indices, data, width = sparse_parts(X, copied=False)
         if len(starts) != len(outcomes) + 1:
             raise BadExample(f"{len(starts) - 1} rows, but {len(outcomes)} outcomes")
         step = inputs.block_rows(max(1, len(data) // max(1, len(outcomes))))

@@ -55,7 +55,7 @@ class SparseTable:
     Parameters
     ----------
     X
-        The SciPy matrix.
+        The SciPy matrix, which has been validated.
     threshold
         Values above it become 1, others 0; None leaves them unchanged.
     """
@@ -68,7 +68,7 @@ class SparseTable:
             X.data = (known(X.data) > threshold).astype(float)
             X.eliminate_zeros()
         self.X, self.rows = X, X.shape[0]
-        self.parts = sparse_parts(X)
+        self.parts = sparse_parts(X, copied=False, checked=True)
 
     def blocks(self, order: Order) -> Iterator[tuple[Part, Block]]:
         """Yield the numbers of the next rows, and the rows."""
@@ -77,7 +77,7 @@ class SparseTable:
             if isinstance(part, slice):
                 yield part, (starts[part.start : part.stop + 1], indices, data, width)
             else:
-                yield part, sparse_parts(self.X[part])
+                yield part, sparse_parts(self.X[part], copied=False, checked=True)
 
 
 def table_of(X: Any, threshold: float | None = None) -> Table:

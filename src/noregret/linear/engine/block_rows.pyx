@@ -252,7 +252,8 @@ def play_sparse(Entry entry not None, const int64_t[::1] starts not None, const 
                 const double[::1] importances=None, double constant=0):
     """Play sparse rows: row r holds data[starts[r]:starts[r + 1]] at those indices, increasing.
 
-    With a constant, every row has one more column of that value.
+    With a constant, every row has one more column of that value. Indices are copied before they are
+    checked, so that another thread cannot change them in between.
     """
     cdef Py_ssize_t r = 0, rows = starts.shape[0] - 1, count, k
     cdef int status = FINE
@@ -267,23 +268,23 @@ def play_sparse(Entry entry not None, const int64_t[::1] starts not None, const 
         check_starts(starts, indices.shape[0], data.shape[0])
         check_lengths(rows, y, out)
         rows = until_refused(entry, importances, rows)
-        if longer:
-            room = CONSTANT_ROWS, np.diff(starts).max(initial=0) + 1
-            held, places = np.empty(room), np.empty(room, np.int32)
+        room = CONSTANT_ROWS, np.diff(starts).max(initial=0) + 1
+        held, places = np.empty(room if longer else (0, 0)), np.empty(room, np.int32)
         while r < rows and status == FINE:
             with nogil:
                 while r < rows and not entry.due:
-                    row.count = starts[r + 1] - starts[r] + longer
-                    point_at(&row, indices, data, starts[r])
-                    if longer:
-                        while ready < min(r + CONSTANT_ROWS, rows):
-                            k, count = ready % CONSTANT_ROWS, starts[ready + 1] - starts[ready]
-                            point_at(&row, indices, data, starts[ready])
+                    while ready < min(r + CONSTANT_ROWS, rows):
+                        k, count = ready % CONSTANT_ROWS, starts[ready + 1] - starts[ready]
+                        point_at(&row, indices, data, starts[ready])
+                        memcpy(&places[k, 0], row.indices, count * sizeof(int32_t))
+                        if longer:
                             noregret_copy(&held[k, 0], row.values, count)
-                            memcpy(&places[k, 0], row.indices, count * sizeof(int32_t))
                             held[k, count], places[k, count] = constant, entry.engine.size - 1
-                            ready += 1
-                        row.values, row.indices = &held[r % CONSTANT_ROWS, 0], &places[r % CONSTANT_ROWS, 0]
+                        ready += 1
+                    point_at(&row, indices, data, starts[r])
+                    row.count, row.indices = starts[r + 1] - starts[r] + longer, &places[r % CONSTANT_ROWS, 0]
+                    if longer:
+                        row.values = &held[r % CONSTANT_ROWS, 0]
                     if importances is not None:
                         entry.engine.importance = importances[r]
                     if not noregret_ordered(row.indices, row.count, entry.engine.size):
