@@ -74,7 +74,7 @@ def test_other_options_are_refused(
 def test_changed_data_are_refused(half: Stopped) -> None:
     text = half.file.read_bytes()
     half.file.write_bytes(text[:3000])
-    assert "d.csv: shorter than it was" in half.refused("--resume", half.kept)
+    assert "d.csv: shorter than before" in half.refused("--resume", half.kept)
     half.file.write_bytes(text.replace(b"Rome", b"Roma"))
     assert "not the data that the checkpoint" in half.refused("--resume", half.kept)
     # A change of the first row, far before the checkpoint, and of two names.
