@@ -148,7 +148,8 @@ def facts(certificate: Certificate) -> Iterator[Fact]:
 
 def class_words(best: Best) -> str:
     """Name the class of predictors that the best in hindsight is the best of."""
-    return clean(best.comparator).replace("as long as the last", "the norm of the final")
+    named = clean(best.comparator).replace("as long as the last", "the norm of the final")
+    return named.replace("as long as the weights", "the norm of the weights")
 
 
 def constant(certificate: Certificate) -> str:
