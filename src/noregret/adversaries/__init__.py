@@ -41,7 +41,7 @@ class Attack:
     options
         The adversary's own arguments.
     remark
-        What came out of it, in a sentence.
+        A comment on the result, in a sentence.
     """
 
     theorem: str
@@ -57,11 +57,11 @@ class Adversary:
     Parameters
     ----------
     name
-        In kebab case, as the function is called.
+        The name of the function, in kebab case.
     play
-        From a learner to the rounds that hurt it.
+        Returns the rounds against a learner.
     attacks
-        Which theorems it attacks, each with a learner and options that show it well.
+        The theorems it attacks, each with a learner and options for which it is strong.
     """
 
     name: str

@@ -33,9 +33,9 @@ def alternation(learner: Learner, rounds: int = 1000) -> Rounds:
     Parameters
     ----------
     learner
-        ``follow-the-leader``, or another with the linear loss; it is not even looked at.
+        ``follow-the-leader``, or another with the linear loss; its state is not used.
     rounds
-        How many rounds.
+        The number of rounds.
 
     Examples
     --------

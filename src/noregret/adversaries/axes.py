@@ -34,9 +34,9 @@ def new_axes(learner: Learner, rounds: int = 100, norm: float = 1.0) -> Rounds:
     learner
         A learner of labels; its state is not used.
     rounds
-        How many rounds, and features.
+        The number of rounds and of features.
     norm
-        Of every example.
+        The norm of every example.
 
     Examples
     --------

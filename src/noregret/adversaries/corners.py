@@ -18,7 +18,7 @@ if TYPE_CHECKING:
         "eg",
         {"rate": 0.5, "dimension": 32},
         {"dimension": 32, "error": 0.1},
-        "What is left is the weight that the corner does not have yet at the end.",
+        "The rest is the weight that the corner lacks at the end.",
     ),
     Attack(
         "eg",
@@ -42,7 +42,7 @@ def hidden_corner(
     learner
         ``exponentiated-gradient`` with the square loss, at a constant rate; signed or not.
     rounds
-        The most rounds.
+        The largest number of rounds.
     dimension
         n, the number of features.
     error

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
         "winnow1",
         {"form": "winnow1", "dimension": 1024},
         {"dimension": 1024, "relevant": 8},
-        "Every round is a mistake; useless features cannot be made to soak up all the weight.",
+        "Every round is a mistake; useless features cannot be made to absorb all the weight.",
     ),
 )
 def hidden_or(
@@ -36,7 +36,7 @@ def hidden_or(
     learner
         ``winnow`` in the form ``winnow1``.
     rounds
-        The most rounds.
+        The largest number of rounds.
     dimension
         n, the number of features.
     relevant

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
         "widrow-hoff",
         {"rate": 0.1},
         {"rounds": 2000},
-        "The loss settles at 1/(1 - rate/2)² a round against the promised 1/(1 - rate).",
+        "The loss settles at 1/(1 - rate/2)² per round, against the promised 1/(1 - rate).",
     ),
     Attack(
         "nlms",
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
         "vaw",
         {},
         {"rounds": 1000},
-        "The loss itself; of what exceeds the best predictor's, ln T, about nine tenths are met.",
+        "The loss itself; nine tenths of its excess over the best predictor, ln T, are reached.",
     ),
     Attack(
         "online-newton",
@@ -69,7 +69,7 @@ if TYPE_CHECKING:
 def sign_flip(learner: Learner, rounds: int = 1000, norm: float = 1.0, size: float = 1.0) -> Rounds:
     """Show the same example again and again, and answer against the sign of the prediction.
 
-    No fixed predictor can do better than 0, which loses ``size``² a round; but the learner is
+    No fixed predictor can do better than 0, which loses ``size``² per round; but the learner is
     always a little on the wrong side of 0.
 
     Parameters
@@ -77,11 +77,11 @@ def sign_flip(learner: Learner, rounds: int = 1000, norm: float = 1.0, size: flo
     learner
         The learner.
     rounds
-        How many rounds.
+        The number of rounds.
     norm
-        Of the example, which has one feature.
+        The norm of the example, which has one feature.
     size
-        Of the outcome; 1 for labels.
+        The size of the outcome; 1 for labels.
 
     Examples
     --------

@@ -25,7 +25,7 @@ def halving_adversary(master: Master, experts: int = 16) -> Rounds:
 
     Whatever is predicted, the outcome is the opposite, and half of these experts have foreseen it.
     So ⌊log₂ n⌋ rounds pass before a single one is left: that many mistakes are forced on any
-    algorithm that does not draw lots, although some expert is never wrong.
+    deterministic algorithm, although some expert is never wrong.
 
     Parameters
     ----------
@@ -57,7 +57,7 @@ def halving_adversary(master: Master, experts: int = 16) -> Rounds:
         "weighted-majority",
         {"beta": 0.5},
         {"experts": 100, "rounds": 300},
-        "Two camps of equal weight in every round: each mistake costs them only what it must.",
+        "Two camps of equal weight in every round: each mistake costs only the minimum.",
     ),
 )
 def even_camps(master: Master, experts: int = 16, rounds: int = 100) -> Rounds:
@@ -72,7 +72,7 @@ def even_camps(master: Master, experts: int = 16, rounds: int = 100) -> Rounds:
     experts
         n.
     rounds
-        How many rounds.
+        The number of rounds.
 
     Examples
     --------
@@ -97,8 +97,8 @@ def even_camps(master: Master, experts: int = 16, rounds: int = 100) -> Rounds:
         "weighted-majority",
         {"beta": 0.9},
         {"rounds": 1000},
-        "The best expert is wrong in half of the rounds, the vote in all: no algorithm that does"
-        " not draw lots can promise less than twice the mistakes of the best expert.",
+        "The best expert is wrong in half of the rounds, the vote in all: no"
+        " deterministic algorithm can promise less than twice the mistakes of the best expert.",
     ),
     Attack(
         "randomised-weighted-majority",
@@ -112,14 +112,14 @@ def contrary(master: Master, rounds: int = 1000) -> Rounds:
     """Make every prediction wrong, with one expert that always says 0 and one that always says 1.
 
     In every round one of the two is right, so the better one is wrong in at most half of them. A
-    master that draws lots is asked for its weights, and the outcome is the less likely one.
+    randomised master is asked for its weights, and the outcome is the less likely one.
 
     Parameters
     ----------
     master
         The master, which predicts 0 or 1.
     rounds
-        How many rounds.
+        The number of rounds.
 
     Examples
     --------

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
         "aggregating",
         {},
         {"experts": 10_000, "rounds": 30},
-        "Every bit that tells the experts apart costs what it may, but for the last.",
+        "Every bit that tells the experts apart costs as much as allowed, except the last.",
     ),
     Attack(
         "fixed-share",
@@ -53,7 +53,7 @@ if TYPE_CHECKING:
         "hedge-rate",
         {"schedule": "constant", "rate": 0.01, "loss": "absolute"},
         {"experts": 100, "rounds": 1000},
-        "With a small rate there is time to lose ln n/η, and mixing costs next to nothing.",
+        "With a small rate there is time to lose ln n/η, and mixing costs almost nothing.",
     ),
 )
 def hidden_expert(
@@ -70,7 +70,7 @@ def hidden_expert(
     experts
         n.
     rounds
-        How many rounds.
+        The number of rounds.
     change
         The number of rounds after which the next expert is the one that knows; never by default.
 
@@ -111,9 +111,9 @@ def slightly_better(
     experts
         n.
     rounds
-        How many rounds.
+        The number of rounds.
     better
-        By how much one of them is nearer to the outcomes.
+        The distance by which one of them is nearer to the outcomes.
 
     Examples
     --------

@@ -24,7 +24,7 @@ def one_literal(learner: Learner, dimension: int = 50) -> Rounds:
     Parameters
     ----------
     learner
-        ``conjunction``; it is not even looked at.
+        ``conjunction``; its state is not used.
     dimension
         n; there are n + 1 rounds.
 

@@ -41,7 +41,7 @@ def hidden_margin(learner: Learner, rounds: int = 100_000, dimension: int = 200)
     learner
         ``winnow``, normalised or balanced.
     rounds
-        The most rounds.
+        The largest number of rounds.
     dimension
         n, the number of features.
 

@@ -33,7 +33,7 @@ _TUNED = {"rate": 1.0, "schedule": "horizon", "horizon": 1000, "radius": 1.0}
         "hinge-ogd",
         {"rate": 1.0, "schedule": "horizon", "horizon": 1000},
         {"rounds": 1000},
-        "The learner loses 1 a round, the best predictor never more than that: exact.",
+        "The learner loses 1 per round, the best predictor never more than that: exact.",
     ),
     Attack(
         "logistic",
@@ -56,12 +56,12 @@ def orthogonal(
     learner
         The learner: with linear loss, or of labels.
     rounds
-        How many rounds.
+        The number of rounds.
     norm
-        Of every example.
+        The norm of every example.
     lean
-        What the learner is let to gain: its margin in every round, where its weights are long
-        enough. Small steps, as of the logistic loss, get the sum to its best length only so.
+        The margin that the learner is granted in every round, if its weights are long enough.
+        With small steps, as of the logistic loss, only this gets the sum to its best length.
 
     Examples
     --------

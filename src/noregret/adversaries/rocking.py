@@ -32,7 +32,7 @@ PATIENCE = 10
         "adagrad-free",
         {"loss": "linear"},
         {"rounds": 20_000, "pushes": 40},
-        "What is missing is that the rocking is mostly a little off the farthest point.",
+        "The rest is lost because the rocking is mostly slightly off the farthest point.",
     ),
     Attack(
         "ftrl-proximal",
@@ -52,9 +52,9 @@ def seesaw(learner: Learner, rounds: int = 1000, pushes: int = 1, push: float = 
     learner
         The learner, with the linear loss.
     rounds
-        How many rounds of rocking.
+        The number of rounds of rocking.
     pushes
-        How many small gradients come first.
+        The number of small gradients at the start.
     push
         Their size.
 
@@ -107,7 +107,7 @@ def heads_and_tails(learner: Learner, rounds: int = 1000) -> Rounds:
     learner
         The learner, with the linear loss.
     rounds
-        How many rounds; an odd number ends on the side that most coins fell on.
+        The number of rounds; an odd number ends on the side that most coins fell on.
 
     Examples
     --------

@@ -28,14 +28,14 @@ class Entry:
     theorem, adversary, learner
         Their names.
     params, options
-        Of the learner, and of the adversary.
+        The parameters of the learner, and the options of the adversary.
     rounds
-        How many were played.
+        The number of rounds played.
     measured, bound, ratio
         What the theorem bounds, its bound, and the one over the other; the bound is None
         where the theorem is a warning.
     remark
-        What to think of it.
+        A comment on the result.
     """
 
     theorem: str

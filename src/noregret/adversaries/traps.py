@@ -39,7 +39,7 @@ def leader_trap(master: Master, rounds: int = 1000) -> Rounds:
     master
         The master of two experts; its state is not used.
     rounds
-        How many rounds.
+        The number of rounds.
 
     Examples
     --------
@@ -58,7 +58,7 @@ def leader_trap(master: Master, rounds: int = 1000) -> Rounds:
         "hedge-hoeffding",
         HOEFFDING,
         {"rounds": 20_000},
-        "Both terms of the bound at once: mixing costs η/8 a round, and finding the best ln n/η.",
+        "Both terms of the bound at once: mixing costs η/8 per round, and finding the best ln n/η.",
     ),
     Attack(
         "hedge",
@@ -72,7 +72,7 @@ def leader_trap(master: Master, rounds: int = 1000) -> Rounds:
         "ada-hedge",
         {},
         {"rounds": 20_000},
-        "Neither the range nor the number of rounds was told, and the bound is nearly met.",
+        "Neither the range nor the number of rounds was given, and the bound is nearly met.",
     ),
     Attack(
         "boa",
@@ -109,7 +109,7 @@ def even_then_one(
     experts
         n, an even number.
     rounds
-        How many rounds.
+        The number of rounds.
     ending
         In how many of them, at the end, one expert alone is right; as many as it takes at a rate of
         √(8 ln n/T) if not given.
@@ -145,7 +145,7 @@ def even_then_one(
         "ada-hedge",
         {},
         {"experts": 1000, "rounds": 4000},
-        "The same losses; nothing has to be known of them.",
+        "The same losses; nothing about them has to be known.",
     ),
 )
 def coin_flips(master: Master, experts: int = 100, rounds: int = 10_000, seed: int = 0) -> Rounds:
@@ -161,7 +161,7 @@ def coin_flips(master: Master, experts: int = 100, rounds: int = 10_000, seed: i
     experts
         n.
     rounds
-        How many rounds.
+        The number of rounds.
     seed
         The same seed draws the same losses.
 

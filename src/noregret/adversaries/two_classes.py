@@ -31,9 +31,9 @@ def new_axes_of_classes(learner: Learner, rounds: int = 100, norm: float = 1.0) 
     learner
         A learner of several classes; its state is not used.
     rounds
-        How many rounds after the first, and features.
+        The number of rounds after the first, and of features.
     norm
-        Of every example.
+        The norm of every example.
 
     Examples
     --------
@@ -54,7 +54,7 @@ def new_axes_of_classes(learner: Learner, rounds: int = 100, norm: float = 1.0) 
         "multiclass-hinge",
         _TUNED,
         {"rounds": 10_000, "norm": 0.707},
-        "The learner loses 1 a round, the best weights never more than that.",
+        "The learner loses 1 per round, the best weights never more than that.",
     ),
     Attack(
         "softmax",
@@ -75,12 +75,11 @@ def orthogonal_classes(
     learner
         ``softmax`` or ``multiclass-hinge``.
     rounds
-        How many rounds after the first, which makes the other class known.
+        The number of rounds after the first, which makes the other class known.
     norm
-        Of every example.
+        The norm of every example.
     lean
-        What the learner is let to gain: its lead in every round, where its weights are long
-        enough.
+        The lead that the learner is granted in every round, if its weights are long enough.
 
     Examples
     --------

@@ -46,7 +46,7 @@ def wall(learner: Learner, rounds: int = 10_000, steep: float = 1.0) -> Rounds:
         ``gradient-descent`` with the linear loss, or ``logistic``; in a ball, with the schedule
         ``sqrt``.
     rounds
-        How many rounds.
+        The number of rounds.
     steep
         How steep the loss is: 1 for the linear loss, 1/2 for the logistic loss near 0.
 

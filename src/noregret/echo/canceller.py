@@ -113,7 +113,7 @@ class Canceller:
         max_delay: float = 0.5,
         certify: bool = False,
     ) -> None:
-        self.rate = whole("rate", rate, MIN_RATE, MAX_RATE, "samples a second")
+        self.rate = whole("rate", rate, MIN_RATE, MAX_RATE, "samples per second")
         self.tail = positive("tail", tail)
         self.max_delay = not_negative("max_delay", max_delay)
         self.channels = whole("channels", channels, 1, MAX_CHANNELS, "channels of the far end")

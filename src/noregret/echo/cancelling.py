@@ -124,13 +124,13 @@ def working_rate(mic: Sound, rate: int | None) -> int:
     """Return the rate to work at; raise an error if it is not supported."""
     if rate is not None and not MIN_RATE <= rate <= MAX_RATE:
         raise WrongUsage(
-            f"a rate of {rate:,} samples a second",
+            f"a rate of {rate:,} samples per second",
             f"choose one from {MIN_RATE:,} to {MAX_RATE:,}",
         )
     if rate is None and not MIN_RATE <= mic.rate <= MAX_RATE:
         nearest = min(max(mic.rate, MIN_RATE), MAX_RATE)
         raise NoRegretError(
-            f"{mic.rate:,} samples a second: the canceller works from {MIN_RATE:,} to {MAX_RATE:,}",
+            f"{mic.rate:,} samples per second: supported are {MIN_RATE:,} to {MAX_RATE:,}",
             Use("rate", nearest, "add {} to work and write at that rate"),
             file=mic.path,
         )
@@ -163,7 +163,7 @@ def notes(far: Sound, mic: Sound, rate: int, out: Writing) -> list[str]:
     for name, sound in (("far end", far), ("microphone", mic)):
         if sound.rate != rate:
             told.append(
-                f"The {name} was converted from {sound.rate:,} to {rate:,} samples a second."
+                f"The {name} was converted from {sound.rate:,} to {rate:,} samples per second."
             )
         if sound.full > 1:
             told.append(

@@ -96,7 +96,7 @@ def demo_signals(
     """
     positive("seconds", seconds, below=3600.0)
     if not 8000 <= whole("rate", rate) <= 48_000:
-        raise ValueError(f"rate must be from 8,000 to 48,000 samples a second: got {rate!r}")
+        raise ValueError(f"rate must be from 8,000 to 48,000 samples per second: got {rate!r}")
     not_negative("noise", noise)
     random = np.random.default_rng(seed)
     size = round(seconds * rate)

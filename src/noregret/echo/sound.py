@@ -107,7 +107,7 @@ def look_over(path: str, channel: int | None = None) -> Sound:
             raise NoRegretError("a sound file without channels or without a rate", file=path)
         if not MIN_FILE_RATE <= file.samplerate <= MAX_FILE_RATE:
             raise NoRegretError(
-                f"{file.samplerate:,} samples a second make no sense for speech: rates"
+                f"{file.samplerate:,} samples per second make no sense for speech: rates"
                 f" from {MIN_FILE_RATE:,} to {MAX_FILE_RATE:,} are read",
                 file=path,
             )

@@ -102,7 +102,7 @@ def writing(path: str, rate: int, format: str, subtype: str) -> Iterator[Writing
             file = library.SoundFile(name_for(place), "w", rate, 1, subtype, format=format)
         except (library.LibsndfileError, TypeError, ValueError) as error:
             raise NoRegretError(
-                f"{format} files of {rate:,} samples a second cannot be written ({error})",
+                f"{format} files of {rate:,} samples per second cannot be written ({error})",
                 file=path,
             ) from None
         with file:

@@ -51,7 +51,7 @@ class SeveralClasses(OnlineClassifier):
 
     @property
     def coef_(self) -> Floats:
-        """The weights of every column, a row a class; one row, the difference, for two classes."""
+        """The weights of every column, one row per class; for two classes, their difference."""
         coef = self._weights()[0]
         return coef[1:] - coef[:1] if len(coef) == 2 else coef
 
@@ -62,7 +62,7 @@ class SeveralClasses(OnlineClassifier):
         return intercept[1:] - intercept[:1] if len(intercept) == 2 else intercept
 
     def _scores(self, X: Any) -> Floats:
-        """Return the scores of all rows, a column a class."""
+        """Return the scores of all rows, one column per class."""
         scores = super()._scores(X)
         never = np.ones(len(self.classes_), dtype=bool)
         never[self._met] = False
@@ -70,7 +70,7 @@ class SeveralClasses(OnlineClassifier):
         return scores
 
     def decision_function(self, X: Any) -> Floats:
-        """Return the scores of each row, a column a class; for two, the lead of the second."""
+        """Return the scores of each row, one column per class; for two, the lead of the second."""
         scores = self._scores(X)
         return scores[:, 1] - scores[:, 0] if scores.shape[1] == 2 else scores
 

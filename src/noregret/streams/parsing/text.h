@@ -103,7 +103,7 @@ enum { NOREGRET_SKIPPED = -1, NOREGRET_OUTCOME = -2 };
 enum { NOREGRET_STOP = 0, NOREGRET_ZERO = 1, NOREGRET_ASLEEP = 2 };
 
 typedef struct {
-    double *X, *outcomes; /* with room for a row a line */
+    double *X, *outcomes; /* with room for one row per line */
     int64_t *lines;
     int64_t width, rows, line_count;
     int64_t asleep; /* cells that are NaN */
