@@ -56,24 +56,32 @@ static int grow_positions(noregret_names *names) {
     const int64_t room = names->room ? names->room + names->room / 2 : 64;
     const int fine = names->bits ? enlarged((void **)&names->owners, room, 8) &&
                                        enlarged((void **)&names->taken, room, 1)
-                                 : enlarged((void **)&names->hashes, room, 4) &&
+                                 : enlarged((void **)&names->hashes, room, 8) &&
                                        enlarged((void **)&names->ends, room, 8);
     names->room = fine ? room : names->room;
     return fine;
 }
 
-static void put(noregret_names *names, uint32_t hash, int64_t position) {
-    uint64_t at = hash & names->mask;
+static uint64_t key_at(const noregret_names *names, int64_t position) {
+    return noregret_key(names, names->bits ? names->owners[position] : names->hashes[position]);
+}
+
+static uint32_t length_at(const noregret_names *names, int64_t position) {
+    if (names->bits) {
+        return 0;
+    }
+    return (uint32_t)(names->ends[position] - (position ? names->ends[position - 1] : 0));
+}
+
+static void put(noregret_names *names, int64_t position) {
+    const uint64_t key = key_at(names, position);
+    uint64_t at = key & names->mask;
     while (names->table[at].position) {
         at = (at + 1) & names->mask;
     }
-    names->table[at].hash = hash;
+    names->table[at].key = key;
     names->table[at].position = (uint32_t)(position + 1);
-}
-
-static uint32_t hash_at(const noregret_names *names, int64_t position) {
-    return names->bits ? noregret_short_hash(names, names->owners[position])
-                       : names->hashes[position];
+    names->table[at].length = length_at(names, position);
 }
 
 /* Names go in by position, so that the last is at the end of every chain it is on. */
@@ -86,7 +94,7 @@ static int grow_table(noregret_names *names) {
     free(names->table);
     names->table = table, names->mask = size - 1;
     for (int64_t k = 0; k < names->count; k++) {
-        put(names, hash_at(names, k), k);
+        put(names, k);
     }
     return 1;
 }
@@ -123,21 +131,21 @@ APART static int32_t admitted(noregret_names *names, const char *name, size_t le
         if (!keep_bytes(names, name, length)) {
             return NOREGRET_NO_MEMORY;
         }
-        names->hashes[count] = (uint32_t)hash, names->ends[count] = (int64_t)names->used;
+        names->hashes[count] = hash, names->ends[count] = (int64_t)names->used;
     }
-    put(names, noregret_short_hash(names, hash), count);
+    put(names, count);
     names->count++;
     return (int32_t)count;
 }
 
 int32_t noregret_find_name(noregret_names *names, const char *name, size_t length, uint64_t hash,
                            int admit) {
-    const uint32_t sought = noregret_short_hash(names, hash);
+    const uint64_t key = noregret_key(names, hash);
     if (LIKELY(names->table != NULL)) {
-        uint64_t at = sought & names->mask;
+        uint64_t at = key & names->mask;
         for (; names->table[at].position; at = (at + 1) & names->mask) {
             const int64_t position = (int64_t)names->table[at].position - 1;
-            if (names->table[at].hash != sought) {
+            if (names->table[at].key != key) {
                 continue;
             }
             if (names->bits) {
@@ -147,7 +155,8 @@ int32_t noregret_find_name(noregret_names *names, const char *name, size_t lengt
                 }
                 return (int32_t)position;
             }
-            if (noregret_is_named(names, position, name, length)) {
+            if (names->table[at].length == length &&
+                noregret_is_named(names, position, name, length)) {
                 return (int32_t)position;
             }
         }
@@ -158,7 +167,7 @@ int32_t noregret_find_name(noregret_names *names, const char *name, size_t lengt
 /* The last name is at the end of its chain, so its bucket can be emptied and no other moves. */
 void noregret_cut_names(noregret_names *names, int64_t size) {
     for (int64_t k = names->count - 1; k >= size; k--) {
-        uint64_t at = hash_at(names, k) & names->mask;
+        uint64_t at = key_at(names, k) & names->mask;
         while (names->table[at].position != (uint32_t)(k + 1)) {
             at = (at + 1) & names->mask;
         }

@@ -10,15 +10,16 @@
 enum { NOREGRET_UNKNOWN = -1, NOREGRET_NO_MEMORY = -2, NOREGRET_FULL = -3 };
 
 typedef struct {
-    uint32_t hash;     /* the lower half of the name's hash, or its slot */
+    uint64_t key;      /* the name's hash, or its slot */
     uint32_t position; /* one more than it; 0 where nothing is */
+    uint32_t length;   /* of the name; 0 where names are hashed */
 } noregret_bucket;
 
 typedef struct {
     int bits;         /* 2^bits slots; 0 where names are kept */
     int64_t count;    /* positions given */
     int64_t room;     /* positions there is room for */
-    uint32_t *hashes; /* as in the buckets; NULL where names are hashed */
+    uint64_t *hashes; /* of the names; NULL where names are hashed */
     int64_t *ends;    /* where each name ends in the block; NULL likewise */
     uint64_t *owners; /* hashed: the whole hash of the name that came first */
     uint8_t *taken;   /* hashed: whether another name fell into the same slot */
@@ -97,9 +98,13 @@ INLINE uint64_t noregret_hash_joined(uint64_t prefix, size_t prefix_length, cons
     return noregret_hash_end(hash);
 }
 
+/* Names of up to so many bytes are the same where their quick hashes and lengths are. */
+enum { NOREGRET_SHORT_NAME = 8 };
+
 /* Names that are kept need no hash that others can compute, only a quick one: a step per word, zeros
-   in front of the bytes of the last. As above, the first part has fewer than eight bytes, and eight
-   more bytes of memory follow the second. */
+   in front of the bytes of the last. Each step can be undone, so that names of one word and the same
+   length have different hashes. As above, the first part has fewer than eight bytes, and eight more
+   bytes of memory follow the second. */
 INLINE uint64_t noregret_quick_hash(uint64_t prefix, size_t prefix_length, const char *name,
                                     size_t length) {
     const size_t all = prefix_length + length;
@@ -131,29 +136,28 @@ int32_t noregret_find_name(noregret_names *names, const char *name, size_t lengt
 /* Forget all positions from size on. */
 void noregret_cut_names(noregret_names *names, int64_t size);
 
-static inline uint32_t noregret_short_hash(const noregret_names *names, uint64_t hash) {
-    return (uint32_t)(names->bits ? hash & ((UINT64_C(1) << names->bits) - 1) : hash);
+static inline uint64_t noregret_key(const noregret_names *names, uint64_t hash) {
+    return names->bits ? hash & ((UINT64_C(1) << names->bits) - 1) : hash;
 }
 
-/* Where a name may be, going by its short hash alone; else NOREGRET_UNKNOWN. */
-static inline int32_t noregret_candidate(const noregret_names *names, uint32_t sought) {
-    for (uint64_t at = sought & names->mask; names->table[at].position;
-         at = (at + 1) & names->mask) {
-        if (LIKELY(names->table[at].hash == sought)) {
+/* Where a name may be, going by its key and length alone; else NOREGRET_UNKNOWN. The length is 0
+   where names are hashed. */
+static inline int32_t noregret_candidate(const noregret_names *names, uint64_t key, size_t length) {
+    for (uint64_t at = key & names->mask; names->table[at].position; at = (at + 1) & names->mask) {
+        if (LIKELY(names->table[at].key == key && names->table[at].length == length)) {
             return (int32_t)(names->table[at].position - 1);
         }
     }
     return NOREGRET_UNKNOWN;
 }
 
-/* Whether the position has this name, which eight more bytes of memory must follow. */
+/* Whether the position of a candidate has this name, which eight more bytes of memory must follow. */
 static inline int noregret_is_named(const noregret_names *names, int64_t position, const char *name,
                                     size_t length) {
-    const int64_t start = position ? names->ends[position - 1] : 0;
-    const char *known = names->bytes + start;
-    if (UNLIKELY((size_t)(names->ends[position] - start) != length)) {
-        return 0;
+    if (LIKELY(length <= NOREGRET_SHORT_NAME)) {
+        return 1;
     }
+    const char *known = names->bytes + names->ends[position] - length;
     uint64_t other = 0;
     for (; length >= 8; length -= 8, known += 8, name += 8) {
         other |= noregret_load8(known) ^ noregret_load8(name);

@@ -4,21 +4,24 @@
 
 enum { BATCH = 32 };
 
-/* Each pass prefetches what the next one reads: buckets, then the ends of names, then names. */
+/* Each pass prefetches what the next one reads: buckets, then for long names their ends and bytes. */
 static void find_candidates(const noregret_names *names, const noregret_entry *entries, int count,
                             int32_t *found) {
+    int some_long = 0;
     for (int k = 0; k < count; k++) {
-        PREFETCH(&names->table[noregret_short_hash(names, entries[k].hash) & names->mask]);
+        PREFETCH(&names->table[noregret_key(names, entries[k].hash) & names->mask]);
     }
     for (int k = 0; k < count; k++) {
-        found[k] = noregret_candidate(names, noregret_short_hash(names, entries[k].hash));
+        const uint64_t key = noregret_key(names, entries[k].hash);
+        found[k] = noregret_candidate(names, key, names->bits ? 0 : entries[k].length);
         if (names->bits) {
             PREFETCH(&names->owners[found[k] < 0 ? 0 : found[k]]);
-        } else {
+        } else if (entries[k].length > NOREGRET_SHORT_NAME) {
             PREFETCH(&names->ends[found[k] < 0 ? 0 : found[k]]);
+            some_long = 1;
         }
     }
-    for (int k = 0; k < count && !names->bits; k++) {
+    for (int k = 0; k < count && some_long; k++) {
         PREFETCH(names->bytes + (found[k] > 0 ? names->ends[found[k] - 1] : 0));
     }
 }

@@ -8,7 +8,7 @@ cdef extern from "names.h" nogil:
         int bits
         int64_t count
         int64_t room
-        uint32_t* hashes
+        uint64_t* hashes
         int64_t* ends
         uint64_t* owners
         uint8_t* taken
