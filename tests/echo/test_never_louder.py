@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from noregret.echo import Canceller, demo_signals, voice
 from noregret.echo.fixed import convolved
 from noregret.echo.measures import excess
+from tests.thorough import sized
 
 Floats = NDArray[np.float64]
 RATE = 8000
@@ -100,7 +101,7 @@ def louder_by(mic: Floats, out: Floats, rate: int) -> float:
 
 
 def test_no_100_ms_are_louder_whichever_sample_they_begin_at() -> None:
-    for rate in (8000, 11025, 16000):
+    for rate in sized((11025,), full=(8000, 11025, 16000)):
         heard = demo_signals(4.0, rate, seed=1)
         half = len(heard.mic) // 2
         changed = np.concatenate([heard.mic[:half], -0.3 * np.roll(heard.mic, 300)[half:]])

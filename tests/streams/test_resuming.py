@@ -18,6 +18,7 @@ from scipy import sparse
 from noregret import NoRegretError, streams
 from noregret.streams.block import Block, Sparse
 from noregret.streams.stream import Reading, State
+from tests.thorough import sized
 
 from .files import Row, blocks_of, write_csv, write_gzip, write_jsonl, write_parquet, write_zstd
 
@@ -129,8 +130,8 @@ def test_reading_goes_on_from_any_mark(
                 states.append(as_kept(reading.state()))
             assert sum(map(len, blocks)) == 40
             assert len(blocks) > 4
-            for done, state in enumerate(states, 1):
-                again = stream.reading(state)
+            for done in range(1, len(states) + 1, sized(3, full=1)):
+                again = stream.reading(states[done - 1])
                 found = [row for block in again for row in rows_of(block, again)]
                 assert found == [row for block in blocks[done:] for row in block]
         # And in blocks of another size.
