@@ -11,6 +11,8 @@ SOURCES = sources()
 CASES = 150
 # Of these, one in so many unless the run is thorough.
 QUICK_SHARE = 8
+# Cases that long runs found, mended since.
+FOUND = {"kernels": (5_000_030, 5_000_222)}
 
 
 def cases_of(draw: Draw) -> int:
@@ -21,9 +23,10 @@ def cases_of(draw: Draw) -> int:
 
 @pytest.mark.parametrize("name", SOURCES)
 def test_no_interval_is_false(name: str) -> None:
+    seeds = (*range(cases_of(SOURCES[name])), *FOUND.get(name, ()))
     failures = [
         f"{name} {seed}: {case.group} / {case.loss} / {case.data}: {failure}"
-        for seed, case in ((seed, SOURCES[name](seed)) for seed in range(cases_of(SOURCES[name])))
+        for seed, case in ((seed, SOURCES[name](seed)) for seed in seeds)
         if (failure := case.failure())
     ]
     assert not failures, "\n".join(failures)

@@ -4,6 +4,15 @@
 """
 
 from noregret.service.errors import Conflict, Expired, ServiceError, Stopped, UnknownId
-from noregret.service.service import Reply, Service
+from noregret.service.service import Reply, Request, Service
 
-__all__ = ["Conflict", "Expired", "Reply", "Service", "ServiceError", "Stopped", "UnknownId"]
+__all__ = [
+    "Conflict",
+    "Expired",
+    "Reply",
+    "Request",
+    "Service",
+    "ServiceError",
+    "Stopped",
+    "UnknownId",
+]

@@ -8,8 +8,9 @@ import os
 import sqlite3
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -58,6 +59,23 @@ class Reply(NamedTuple):
     chances: dict[Any, float] | None = None
 
 
+class Request(NamedTuple):
+    """A request for ``answer_many``: an example to predict, a label, or both.
+
+    Parameters
+    ----------
+    action
+        ``predict``, ``label`` or ``learn``.
+    id, x, y
+        The arguments of the method of that name.
+    """
+
+    action: str
+    id: str | None = None
+    x: Any = None
+    y: Any = None
+
+
 class Job:
     """A request, and what came of it."""
 
@@ -66,6 +84,13 @@ class Job:
         self.done = False
         self.answer: Reply | None = None
         self.error: Exception | None = None
+
+    @property
+    def outcome(self) -> Reply | Exception:
+        """The answer, or the error."""
+        found = self.error or self.answer
+        assert found is not None
+        return found
 
 
 class Service:
@@ -210,20 +235,51 @@ class Service:
         """Predict the outcome of an example, then learn it."""
         return self._submit(lambda: self._learn(x, y, id))
 
+    def answer_many(self, requests: Iterable[Request]) -> list[Reply | Exception]:
+        """Do requests in order, all in one transaction; a refused one is replied to with its error.
+
+        Examples
+        --------
+        >>> import pathlib, tempfile
+        >>> from noregret import WidrowHoff
+        >>> from noregret.service import Request, Service
+        >>> store = pathlib.Path(tempfile.mkdtemp()) / "shop.db"
+        >>> with Service(WidrowHoff(rate=0.5), store) as service:
+        ...     predicted, refused = service.answer_many(
+        ...         [Request("predict", "monday", {"sun": 1.0}), Request("label", "sunday", y=2.0)]
+        ...     )
+        >>> predicted.prediction, refused.status
+        (0.0, 404)
+        """
+        jobs = [Job(partial(self._act, request)) for request in requests]
+        self._submit_all(jobs)
+        return [job.outcome for job in jobs]
+
+    def _act(self, request: Request) -> Reply:
+        if request.action == "predict":
+            return self._predict(request.x, request.id)
+        if request.action == "label":
+            return self._label(request.id, request.y)
+        if request.action == "learn":
+            return self._learn(request.x, request.y, request.id)
+        raise ValueError(f"the action is predict, label or learn: got {request.action!r}")
+
     def _submit(self, act: Callable[[], Reply]) -> Reply:
         """Do a request together with all that wait now, and commit once."""
+        job = Job(act)
+        self._submit_all([job])
+        if isinstance(job.outcome, Exception):
+            raise job.outcome
+        return job.outcome
+
+    def _submit_all(self, jobs: list[Job]) -> None:
         if os.getpid() != self._process:
             raise Stopped("a service cannot be used in a forked process", "make one there")
-        job = Job(act)
         with self._gate:
-            self._queue.append(job)
+            self._queue += jobs
         with self._turn:
-            if not job.done:
+            if not all(job.done for job in jobs):
                 self._work()
-        if job.error is not None:
-            raise job.error
-        assert job.answer is not None
-        return job.answer
 
     def _work(self) -> None:
         """Do all requests that wait, and commit them."""
@@ -274,7 +330,9 @@ class Service:
         self._seq = event.seq
         return answer_of(event)
 
-    def _label(self, id: str, y: Any) -> Reply:
+    def _label(self, id: str | None, y: Any) -> Reply:
+        if id is None:
+            raise TypeError("a label needs the id of its prediction")
         name, text = name_of(id), outcome_text(y)
         event = self.journal.find(name)
         if event is None:
@@ -346,13 +404,23 @@ class Service:
 
     # Results.
 
+    @property
+    def pending(self) -> int:
+        """The number of predictions whose label has not come."""
+        return self._seq - self.labels
+
+    @property
+    def stopped(self) -> str | None:
+        """The reason why it answers nothing any more; None if it does."""
+        return self._stopped
+
     def metrics(self) -> dict[str, Any]:
         """Return counts and losses so far; the loss is that of the predictions as served."""
         with self._turn:
             found: dict[str, Any] = {
                 "predictions": self._seq,
                 "labels": self.labels,
-                "pending": self._seq - self.labels,
+                "pending": self.pending,
                 "loss": self.loss,
                 "mean_loss": self.loss / self.labels if self.labels else None,
                 "late_labels": self.late,
@@ -389,9 +457,10 @@ class Service:
         ``noregret verify CERTIFICATE path --target y`` checks the certificate with them.
         """
         with self._turn:
-            write_pieces(path, self._lines(target))
+            write_pieces(path, self.exported(target))
 
-    def _lines(self, target: str) -> Iterator[bytes]:
+    def exported(self, target: str = "y") -> Iterator[bytes]:
+        """Yield the lines of ``export``; nothing may be answered meanwhile."""
         for event in self.journal.learned():
             x = json.loads(event.x)
             named = x if isinstance(x, dict) else {str(k): value for k, value in enumerate(x)}

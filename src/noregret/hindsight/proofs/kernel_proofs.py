@@ -27,7 +27,7 @@ from noregret.hindsight.losses import Losses, losses_of
 from noregret.hindsight.proofs.answer import Answer, Limits, exactly
 from noregret.hindsight.proofs.rounding import Floats, downward, growth, norm_above, total, upward
 from noregret.hindsight.solvers.newton import minimise
-from noregret.limits import UNIT
+from noregret.limits import SMALLEST, UNIT
 
 # Most times a function is scaled down until its norm is proven to be within a ball.
 MAX_TRIES = 8
@@ -58,7 +58,7 @@ def root_of_form(matrix: Floats, off: Floats, a: Floats) -> float:
     b = a / scale  # one rounding each, covered by the error
     image, error = times(matrix, off, b)
     error += 4 * UNIT * (np.abs(matrix) @ np.abs(b)) + 4 * UNIT * np.abs(image)
-    value, lost = total(b * image), total(np.abs(b) * error)
+    value, lost = total(b * image), total(np.abs(b) * error) + 4 * len(b) * SMALLEST
     return upward(root_above(max(0.0, upward(value + lost, abs(value)))) * scale)
 
 
@@ -129,6 +129,7 @@ def projection_above(space: KernelRows, a: Floats) -> float:
     value, lost = total(c * gain), total(np.abs(c) * doubt * (1 + 4 * UNIT))
     rest = norm_above(left / lengths * (1 + 4 * UNIT))
     square = upward(max(0.0, value + lost) + rest * rest / least * (1 + 8 * UNIT), abs(value))
+    square += 4 * (len(at) + 1) * SMALLEST  # of products that underflow
     return upward(root_above(square) * scale)
 
 

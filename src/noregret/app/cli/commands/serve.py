@@ -1,0 +1,176 @@
+"""``noregret serve``: models that keep learning, behind an address."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+from noregret.app.cli.options import (
+    INPUT,
+    LEARNER,
+    METHOD,
+    OUTPUT,
+    PARAMETER,
+    duration,
+    file,
+    option,
+    params_of,
+    whole_number,
+)
+from noregret.errors import NoRegretError, WrongUsage
+
+if TYPE_CHECKING:
+    from argparse import Namespace
+
+    import uvicorn
+
+    from noregret.app.commands.serve.configuration import Configuration
+
+EXAMPLE = "noregret serve --learner auto --store shop.db"
+ADDRESS = "Address"
+OPTIONS = [
+    LEARNER.but("The algorithm (default: the one in the store)."),
+    PARAMETER,
+    option(
+        METHOD,
+        "--ttl",
+        metavar="TIME",
+        type=duration,
+        help="How long to wait for the label of a prediction, as in 24h (default: for ever).",
+    ),
+    file(OUTPUT, "--store", "The journal: all events and the model, in one SQLite file."),
+    option(
+        OUTPUT, "--target", metavar="NAME", default="y", help="The outcome's name in exported rows."
+    ),
+    file(INPUT, "--config", "Several models and API keys, in TOML, instead of the options above."),
+    option(
+        INPUT,
+        "--new-key",
+        metavar="NAME",
+        help="Make an API key, print what to configure, and end.",
+    ),
+    option(ADDRESS, "--host", metavar="HOST", default="127.0.0.1", help="Where to listen."),
+    option(
+        ADDRESS,
+        "--port",
+        metavar="PORT",
+        type=whole_number,
+        default=8000,
+        help="The port; 0 for any.",
+    ),
+    file(ADDRESS, "--tls-certificate", "The certificate for HTTPS, in PEM."),
+    file(ADDRESS, "--tls-key", "Its private key, in PEM."),
+]
+
+
+def serve(given: Namespace) -> None:
+    """Serve predictions and learn from labels over HTTP, until interrupted.
+
+    Nothing acknowledged is lost, and after a crash the model is the same to the last bit. Only this
+    machine can connect unless API keys are configured.
+    """
+    from noregret.app.commands.serve.configuration import DEFAULT, Configuration, Model, read
+    from noregret.app.commands.serve.keys import new_key, stanza
+
+    if given.new_key is not None:
+        key, digest = new_key()
+        print(f"The key, which is shown only now:\n\n{key}\n\nIn the configuration:\n")
+        print(stanza(given.new_key, digest, [DEFAULT]))
+        return
+    if given.config is not None:
+        if given.learner or given.store or given.parameter or given.ttl:
+            raise WrongUsage(
+                "--config says what to serve", "leave out --learner, --store, -p, --ttl"
+            )
+        what = read(given.config)
+    elif given.store is None:
+        raise WrongUsage("--store names the file of the journal", "as in --store shop.db")
+    else:
+        params = params_of(given.parameter)
+        what = Configuration(
+            {DEFAULT: Model(given.store, given.learner, params, given.target, given.ttl)}
+        )
+    listen(given, what)
+
+
+def listen(given: Namespace, what: Configuration) -> None:
+    """Open the models, and serve until a signal ends it."""
+    from noregret.app.commands.serve.configuration import is_loopback
+    from noregret.app.commands.serve.keys import Keys
+
+    if not what.keys and not is_loopback(given.host):
+        raise WrongUsage(
+            f"--host {given.host}: others could connect, and no API key is configured",
+            "make one with --new-key NAME and serve with --config",
+        )
+    if (given.tls_certificate is None) != (given.tls_key is None):
+        raise WrongUsage("--tls-certificate and --tls-key go together")
+    try:
+        import msgspec  # noqa: F401
+        import starlette  # noqa: F401
+        import uvicorn
+    except ImportError:
+        raise NoRegretError(
+            "the server is not installed", 'pip install "noregret[serve]"'
+        ) from None
+    from noregret.app.commands.serve.server import Server
+
+    services = {}
+    try:
+        for name, model in what.models.items():
+            services[name] = model.open()
+    except BaseException:
+        for service in services.values():
+            service.close()
+        raise
+    targets = {name: model.target for name, model in what.models.items()}
+    server = uvicorn.Server(
+        uvicorn.Config(
+            Server(services, Keys(what.keys), targets).app,
+            host=given.host,
+            port=given.port,
+            ssl_certfile=given.tls_certificate,
+            ssl_keyfile=given.tls_key,
+            access_log=False,
+            log_level="warning",
+            timeout_keep_alive=30,
+            timeout_graceful_shutdown=10,
+            limit_concurrency=1000,
+            server_header=False,
+        )
+    )
+    for name, service in services.items():
+        words = f"{service.learner!r}, {service.labels:,} labels learned"
+        print(f"model {name}: {words}, journal {service.journal.path}", file=sys.stderr)
+    run(server, given)
+
+
+def run(server: uvicorn.Server, given: Namespace) -> None:
+    """Run a server until a signal ends it, and tell its address once it can be reached."""
+    import asyncio
+    import signal
+    from contextlib import nullcontext
+
+    scheme = "http" if given.tls_certificate is None else "https"
+    # It would raise the signals once more after the end.
+    server.capture_signals = nullcontext  # type: ignore[assignment, method-assign]
+
+    async def main() -> None:
+        for name in (signal.SIGINT, signal.SIGTERM):
+            asyncio.get_running_loop().add_signal_handler(name, stop)
+        task = asyncio.create_task(server.serve())
+        while not server.started and not task.done():
+            await asyncio.sleep(0.01)
+        for listening in server.servers if server.started else []:
+            host, port = listening.sockets[0].getsockname()[:2]
+            shown = f"[{host}]" if ":" in host else host
+            print(f"listening on {scheme}://{shown}:{port}", file=sys.stderr, flush=True)
+        await task
+
+    def stop() -> None:
+        server.force_exit, server.should_exit = server.should_exit, True  # at once if asked again
+
+    try:
+        asyncio.run(main())
+    except SystemExit:  # it has said why
+        raise NoRegretError(f"{given.host}:{given.port}: cannot listen there") from None

@@ -1,0 +1,1 @@
+"""``noregret serve``: models behind an address."""

@@ -1,0 +1,132 @@
+"""What to serve: from the options of the command, or from a file in TOML."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from ipaddress import ip_address
+from pathlib import Path
+from typing import Any
+
+from noregret.app.commands.serve.keys import PREFIX, SCOPES, Key
+from noregret.base.registry import built, find
+from noregret.errors import NoRegretError, WrongUsage
+from noregret.linear.learner import Learner
+from noregret.service.service import Service
+
+DEFAULT = "default"
+# Fields of a model and of a key, with the types of their values.
+MODEL_FIELDS = {"learner": str, "store": str, "target": str, "ttl": (int, float), "params": dict}
+KEY_FIELDS = {"name": str, "digest": str, "models": list, "may": list}
+
+
+@dataclass
+class Model:
+    """A model to serve.
+
+    Parameters
+    ----------
+    store
+        The file of its journal.
+    learner, params
+        The learner and its parameters; None for the one in the store.
+    target
+        The name of the outcome in exported rows.
+    ttl
+        Seconds within which a label must come.
+    """
+
+    store: str
+    learner: str | None = None
+    params: dict[str, Any] = field(default_factory=dict)
+    target: str = "y"
+    ttl: float | None = None
+
+    def open(self) -> Service:
+        """Open the journal, or begin one."""
+        given: Learner | None = None
+        if self.learner is None and self.params:
+            raise WrongUsage("parameters are given without a learner", "name the learner")
+        if self.learner is not None:
+            try:
+                given = built(find(self.learner, "learners"), self.params)
+            except (TypeError, ValueError) as error:
+                raise WrongUsage(str(error)) from None
+        if given is None and not Path(self.store).exists():
+            raise WrongUsage(
+                f"{self.store}: there is no journal yet", "name a learner to begin one"
+            )
+        try:
+            return Service(given, self.store, ttl=self.ttl)
+        except (TypeError, ValueError) as error:
+            if isinstance(error, NoRegretError):
+                raise
+            raise WrongUsage(str(error)) from None
+
+
+@dataclass
+class Configuration:
+    """Models by name, and keys by digest."""
+
+    models: dict[str, Model]
+    keys: dict[str, Key] = field(default_factory=dict)
+
+
+def read(path: str) -> Configuration:
+    """Read a configuration, or raise an error that names the field."""
+    try:
+        found = tomllib.loads(Path(path).read_text("utf-8"))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise NoRegretError(f"not TOML: {error}", file=path) from None
+    try:
+        checked(found, {"models": dict, "keys": list}, "")
+        models = found.get("models", {})
+        if not models:
+            raise NoRegretError("there is no model", 'add one: [models.default] with store = "…"')
+        for name, given in models.items():
+            checked(given, MODEL_FIELDS, f"models.{name}")
+            if "store" not in given:
+                raise NoRegretError(f"models.{name} has no store", 'add store = "…"')
+        stores = [given["store"] for given in models.values()]
+        if len({Path(store).resolve() for store in stores}) < len(stores):
+            raise NoRegretError("two models have the same store")
+        keys = dict(key_of(number, given) for number, given in enumerate(found.get("keys", [])))
+    except NoRegretError as error:
+        raise error.at(file=path) from None
+    return Configuration({name: Model(**given) for name, given in models.items()}, keys)
+
+
+def key_of(number: int, given: Any) -> tuple[str, Key]:
+    """Return a key of a configuration, after its digest."""
+    where = f"keys[{number}]"
+    checked(given, KEY_FIELDS, where)
+    digest, may = given.get("digest", ""), given.get("may", [])
+    if not (digest.startswith(PREFIX) and len(digest) == len(PREFIX) + 64):
+        raise NoRegretError(f"{where} has no digest", "‘noregret serve --new-key NAME’ makes a key")
+    if not may or not set(may) <= set(SCOPES):
+        raise NoRegretError(f"{where}.may lists what it allows: {', '.join(SCOPES)}")
+    models = given.get("models", [])
+    if not all(isinstance(model, str) for model in models):
+        raise NoRegretError(f"{where}.models lists names")
+    return digest, Key(given.get("name", f"key {number}"), tuple(models), tuple(may))
+
+
+def checked(given: Any, fields: Mapping[str, Any], where: str) -> None:
+    """Refuse fields that are unknown, or of another type."""
+    if not isinstance(given, dict):
+        raise NoRegretError(f"{where} is not a table")
+    for name, value in given.items():
+        place = f"{where}.{name}" if where else name
+        if name not in fields:
+            raise NoRegretError(f"there is no field {place}", f"known: {', '.join(fields)}")
+        if not isinstance(value, fields[name]) or isinstance(value, bool):
+            raise NoRegretError(f"{place} is {value!r:.80}")
+
+
+def is_loopback(host: str) -> bool:
+    """Return whether only this machine can reach an address."""
+    try:
+        return host == "localhost" or ip_address(host).is_loopback
+    except ValueError:
+        return False

@@ -1,0 +1,90 @@
+"""Requests that arrive while others are being committed wait, and are then committed together."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, TypeVar
+
+from noregret.service.errors import ServiceError
+from noregret.service.service import Reply, Request, Service
+
+T = TypeVar("T")
+# Requests that may wait for one model.
+MAX_WAITING = 20_000
+Answers = list[Reply | Exception]
+
+
+class Overloaded(ServiceError):
+    """Raised if too many requests wait."""
+
+    status = 503
+
+
+class Desk:
+    """The requests of one model: a thread of its own answers all that wait in one transaction.
+
+    Parameters
+    ----------
+    service
+        The model and its journal.
+    """
+
+    def __init__(self, service: Service) -> None:
+        self.service = service
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="noregret-serve")
+        self._waiting: list[tuple[Sequence[Request], asyncio.Future[Answers]]] = []
+        self._count = 0
+        self._task: asyncio.Task[None] | None = None
+
+    async def ask(self, requests: Sequence[Request]) -> Answers:
+        """Return the replies to some requests, once they are on disk."""
+        if self._count + len(requests) > MAX_WAITING:
+            raise Overloaded(f"{self._count:,} requests wait already", "try again in a second")
+        self._count += len(requests)
+        asked: asyncio.Future[Answers] = asyncio.get_running_loop().create_future()
+        self._waiting.append((requests, asked))
+        if self._task is None or self._task.done():
+            self._task = asyncio.create_task(self._work())
+        return await asked
+
+    async def _work(self) -> None:
+        """Answer all that wait, until nothing does."""
+        while self._waiting:
+            held, self._waiting = self._waiting, []
+            requests = [request for asked, _ in held for request in asked]
+            self._count -= len(requests)
+            try:
+                answers = await self.do(lambda: self.service.answer_many(requests))  # noqa: B023
+            except Exception as error:
+                answers = [error] * len(requests)
+            at = 0
+            for asked, told in held:
+                if not told.done():  # the client may have gone
+                    told.set_result(answers[at : at + len(asked)])
+                at += len(asked)
+
+    async def do(self, act: Callable[[], T]) -> T:
+        """Do something in the thread of the model."""
+        return await asyncio.get_running_loop().run_in_executor(self._thread, act)
+
+    def close(self) -> None:
+        """Finish what is under way, and close the journal."""
+        self._thread.submit(self.service.close).result()
+        self._thread.shutdown()
+
+    def facts(self) -> dict[str, Any]:
+        """Return what anyone may know of the model."""
+        service = self.service
+        return {
+            "learner": service.learner.name,
+            "parameters": {name: shown(value) for name, value in service.learner.params.items()},
+            "rounds": service.labels,
+            "pending": service.pending,
+        }
+
+
+def shown(value: Any) -> Any:
+    """Return a parameter as JSON can hold it."""
+    return value if value is None or isinstance(value, bool | int | float | str) else repr(value)

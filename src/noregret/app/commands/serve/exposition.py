@@ -1,0 +1,61 @@
+"""The metrics of a server in the text format of Prometheus.
+
+It is a line per figure: a library for it would be longer than this file, and keep counts of its own
+that the journal has already.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+CONTENT_TYPE = "text/plain; version=0.0.4"
+# Name, kind, words, and the figure in the metrics of a service.
+FIGURES = (
+    ("predictions_total", "counter", "Predictions served.", "predictions"),
+    ("labels_total", "counter", "Labels learned.", "labels"),
+    ("pending", "gauge", "Predictions whose label has not come.", "pending"),
+    ("loss_total", "counter", "Loss of the predictions as served.", "loss"),
+    ("late_labels_total", "counter", "Labels learned after later ones.", "late_labels"),
+    ("delay_total", "counter", "Labels learned between a prediction and its own.", "delay"),
+    ("repeated_total", "counter", "Repeated requests.", "repeated"),
+)
+
+
+def exposition(
+    models: Mapping[str, Mapping[str, Any]], counts: Mapping[tuple[str, int], int]
+) -> str:
+    """Return all metrics as text."""
+    return "\n".join(lines(models, counts)) + "\n"
+
+
+def lines(
+    models: Mapping[str, Mapping[str, Any]], counts: Mapping[tuple[str, int], int]
+) -> Iterator[str]:
+    """Yield the lines: of each figure what it is, then its value for each model."""
+    for name, kind, words, key in FIGURES:
+        yield from head(name, kind, words)
+        for model, found in models.items():
+            yield f"noregret_{name}{labels(model=model)} {found[key]}"
+    yield from head("refused_total", "counter", "Requests refused, by reason.")
+    for model, found in models.items():
+        for why, count in found["refused"].items():
+            yield f"noregret_refused_total{labels(model=model, reason=why)} {count}"
+    yield from head("requests_total", "counter", "Requests answered since the start, by status.")
+    for (action, status), count in sorted(counts.items()):
+        yield f"noregret_requests_total{labels(action=action, status=str(status))} {count}"
+
+
+def head(name: str, kind: str, words: str) -> Iterator[str]:
+    """Yield the lines that say what a figure is."""
+    yield f"# HELP noregret_{name} {words}"
+    yield f"# TYPE noregret_{name} {kind}"
+
+
+def labels(**given: str) -> str:
+    """Return labels with their values, quoted."""
+    quoted = {
+        name: value.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
+        for name, value in given.items()
+    }
+    return "{" + ",".join(f'{name}="{value}"' for name, value in quoted.items()) + "}"

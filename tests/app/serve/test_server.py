@@ -1,0 +1,242 @@
+"""``noregret serve``, called by real clients."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import noregret as nr
+from noregret.app.cli.app import run
+from noregret.app.commands.serve.keys import new_key, stanza
+from tests.app.serve.running import Server
+
+JSON, NDJSON = "application/json", "application/x-ndjson"
+HERE = "/models/default"
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    arguments = ("--learner", "widrow-hoff", "-p", "rate=0.5", "--store", "shop.db")
+    running = Server(tmp_path_factory.mktemp("serve"), *arguments)
+    yield running
+    assert running.end() == 0
+
+
+def test_a_prediction_waits_for_its_label(server: Server) -> None:
+    x = {"first": 1.0}
+    assert server.post(f"{HERE}/predict", {"id": "one", "x": x})[1]["prediction"] == 0.0
+    before = server.get(HERE)[1]
+    assert server.post(f"{HERE}/label", {"id": "one", "y": 3.0})[1]["prediction"] == 0.0
+    after = server.get(HERE)[1]
+    assert (after["rounds"], after["pending"]) == (before["rounds"] + 1, before["pending"] - 1)
+    assert server.post(f"{HERE}/learn", {"x": x, "y": 1.5})[1]["prediction"] == 1.5
+
+
+def test_a_repeated_request_is_answered_as_before_and_another_is_refused(server: Server) -> None:
+    body = {"id": "twice", "x": {"second": 2.0}, "y": 1.0}
+    first = server.post(f"{HERE}/learn", body)
+    rounds = server.get(HERE)[1]["rounds"]
+    assert server.post(f"{HERE}/learn", body) == first
+    assert server.get(HERE)[1]["rounds"] == rounds
+    status, found = server.post(f"{HERE}/learn", body | {"y": 2.0})
+    assert (status, found["title"], found["status"]) == (409, "Conflict", 409)
+
+
+BAD: list[tuple[str, str, bytes, str, int]] = [
+    ("POST", f"{HERE}/predict", b"", JSON, 400),
+    ("POST", f"{HERE}/predict", b"{", JSON, 400),
+    ("POST", f"{HERE}/predict", b"[1]", JSON, 400),
+    ("POST", f"{HERE}/predict", b"\xff\xfe", JSON, 400),
+    ("POST", f"{HERE}/predict", b'{"x": null}', JSON, 400),
+    ("POST", f"{HERE}/predict", b'{"x": {}, "y": 1}', JSON, 400),
+    ("POST", f"{HERE}/predict", b'{"x": {}, "more": 1}', JSON, 400),
+    ("POST", f"{HERE}/predict", b'{"id": 7, "x": {}}', JSON, 400),
+    ("POST", f"{HERE}/predict", b'{"id": "", "x": {}}', JSON, 422),
+    ("POST", f"{HERE}/predict", b'{"x": {"a": NaN}}', JSON, 400),
+    ("POST", f"{HERE}/predict", b'{"x": {"a": 1e999}}', JSON, 400),
+    ("POST", f"{HERE}/predict", b'{"x": {"a": {"b": 1}}}', JSON, 422),
+    ("POST", f"{HERE}/predict", b'{"x": {"a": [1]}}', JSON, 422),
+    ("POST", f"{HERE}/predict", b'{"x": {"a": 1e200}}', JSON, 422),
+    ("POST", f"{HERE}/predict", b'{"x": ' + b"[" * 100_000 + b"]" * 100_000 + b"}", JSON, 400),
+    ("POST", f"{HERE}/predict", b'{"x": {"a": "' + b"z" * (1 << 20) + b'"}}', JSON, 413),
+    ("POST", f"{HERE}/label", b'{"id": "nobody", "y": 1}', JSON, 404),
+    ("POST", f"{HERE}/label", b'{"y": 1}', JSON, 400),
+    ("POST", f"{HERE}/learn", b'{"x": {"a": 1}, "y": "much"}', JSON, 422),
+    ("POST", f"{HERE}/learn", b'{"x": {"a": 1}, "y": 1e300}', JSON, 422),
+    ("POST", f"{HERE}/learn", b"x=1", "application/x-www-form-urlencoded", 415),
+    ("POST", f"{HERE}/forget", b"{}", JSON, 404),
+    ("POST", "/models/other/predict", b'{"x": {}}', JSON, 404),
+    ("POST", f"{HERE}/predict", b"{}\n" * 10_001, NDJSON, 413),
+    ("GET", f"{HERE}/predict", b"", JSON, 405),
+    ("DELETE", HERE, b"", JSON, 405),
+    ("GET", "/nowhere", b"", JSON, 404),
+]
+
+
+@pytest.mark.parametrize(("method", "path", "body", "kind", "status"), BAD)
+def test_what_is_wrong_is_a_problem_in_words(
+    server: Server, method: str, path: str, body: bytes, kind: str, status: int
+) -> None:
+    rounds = server.get(HERE)[1]["rounds"]
+    found, text, headers = server.call(method, path, body, Content_Type=kind)
+    told = json.loads(text)
+    assert (found, told["status"]) == (status, status), told
+    assert headers["content-type"] == "application/problem+json"
+    assert told["title"]
+    assert told["detail"]
+    assert server.get(HERE)[1]["rounds"] == rounds
+
+
+def test_a_batch_is_answered_line_by_line(server: Server) -> None:
+    lines = [{"id": f"b{k}", "x": {"batch": float(k)}} for k in range(50)]
+    lines[7] = {"id": "b7"}
+    body = b"\n".join(json.dumps(line).encode() for line in lines) + b"\n\n"
+    status, text, _ = server.call("POST", f"{HERE}/predict", body, Content_Type=NDJSON)
+    found = [json.loads(line) for line in text.splitlines()]
+    assert status == 200
+    assert [each.get("id") for each in found] == [None if k == 7 else f"b{k}" for k in range(50)]
+    assert found[7]["status"] == 400
+
+
+def test_facts_metrics_and_pages(server: Server) -> None:
+    assert server.get("/models")[1]["default"]["parameters"]["rate"] == 0.5
+    text = server.call("GET", "/metrics")[1].decode()
+    rounds = server.get(HERE)[1]["rounds"]
+    assert f'noregret_labels_total{{model="default"}} {rounds}\n' in text
+    assert server.call("GET", "/healthz")[:2] == (200, b"alive\n")
+    assert server.call("GET", "/readyz")[:2] == (200, b"ready\n")
+    described = server.get("/openapi.json")[1]
+    page = server.call("GET", "/")[1].decode()
+    for path in described["paths"]:
+        assert path in page
+        method = "POST" if "post" in described["paths"][path] else "GET"
+        status = server.call(method, path.replace("{model}", "default"))[0]
+        assert status not in (404, 405, 500), path
+
+
+def served_game(server: Server, path: str = HERE) -> list[tuple[dict[str, float], float]]:
+    """Return the rows that a server has learned."""
+    rows = [json.loads(line) for line in server.call("GET", f"{path}/rows")[1].splitlines()]
+    return [({k: v for k, v in row.items() if k != "sold"}, row["sold"]) for row in rows]
+
+
+def test_after_a_kill_nothing_acknowledged_is_lost(tmp_path: Path) -> None:
+    arguments = ("--learner", "auto", "--store", "shop.db", "--target", "sold")
+    draw = np.random.default_rng(1)
+    X, y = draw.normal(size=(120, 3)).round(3), draw.normal(size=120).round(3)
+    bodies: list[dict[str, Any]] = [
+        {"id": f"r{k}", "x": dict(zip("abc", map(float, row), strict=True)), "y": float(v)}
+        for k, (row, v) in enumerate(zip(X, y, strict=True))
+    ]
+    acknowledged: dict[str, Any] = {}
+
+    def ask(running: Server, asked: list[dict[str, Any]]) -> None:
+        def one(body: dict[str, Any]) -> None:
+            status, acknowledged[body["id"]] = running.post(f"{HERE}/learn", body)
+            assert status == 200
+
+        with ThreadPoolExecutor(8) as clients:
+            list(clients.map(one, asked))
+
+    running = Server(tmp_path, *arguments)
+    ask(running, bodies[:80])
+    running.kill()
+    running = Server(tmp_path, *arguments)
+    assert "80 labels learned" in running.said
+    for body in bodies[:80:9]:  # a client that has not heard tries again
+        assert running.post(f"{HERE}/learn", body) == (200, acknowledged[body["id"]])
+    ask(running, bodies[80:])
+    rows = served_game(running)
+    certificate = running.get(f"{HERE}/certificate")[1]
+    assert running.end() == 0
+    assert len(rows) == 120
+    assert nr.verify(certificate, rows).confirmed
+    with nr.Service(None, tmp_path / "shop.db") as service:
+        learner = nr.Auto()
+        for x, outcome in rows:
+            learner.learn_one(x, outcome)
+        assert service.learner.get_state()[1] == learner.get_state()[1]
+
+
+def test_keys_allow_what_they_say(tmp_path: Path) -> None:
+    key, digest = new_key()
+    (tmp_path / "serve.toml").write_text(
+        '[models.default]\nlearner = "logistic"\nstore = "a.db"\n'
+        '[models.other]\nlearner = "nlms"\nstore = "b.db"\n' + stanza("shop", digest, ["default"])
+    )
+    server = Server(tmp_path, "--config", "serve.toml")
+    body, bearer = {"x": {"a": 1.0}}, f"Bearer {key}"
+    assert server.post(f"{HERE}/predict", body)[0] == 401
+    assert server.post(f"{HERE}/predict", body, Authorization="Bearer x")[0] == 401
+    assert server.post(f"{HERE}/predict", body, Authorization=f"Basic {key}")[0] == 401
+    status, found = server.post(f"{HERE}/predict", body, Authorization=bearer)
+    assert status == 200
+    assert sum(found["chances"].values()) == 1.0
+    assert server.post("/models/other/predict", body, Authorization=bearer)[0] == 403
+    assert server.get(f"{HERE}/certificate", Authorization=bearer)[0] == 403
+    assert server.call("GET", "/metrics", Authorization=bearer)[0] == 403
+    assert server.call("GET", "/healthz")[0] == 200
+    assert server.end() == 0
+
+
+WRONG = [
+    ([], "--store names the file"),
+    (["--store", "a.db", "--host", "0.0.0.0"], "no API key"),
+    (["--store", "a.db"], "there is no journal yet"),
+    (["--store", "a.db", "--learner", "nobody"], "nobody"),
+    (["--store", "a.db", "--learner", "nlms", "-p", "speed=1"], "speed"),
+    (["--store", "a.db", "--learner", "softmax"], "several classes"),
+    (["--store", "a.db", "-p", "rate=1"], "without a learner"),
+    (["--store", "no/where.db", "--learner", "nlms"], "there is no folder"),
+    (["--store", "a.db", "--learner", "nlms", "--tls-key", "k.pem"], "go together"),
+    (["--config", "c.toml", "--store", "a.db"], "--config says"),
+]
+
+
+@pytest.mark.parametrize(("arguments", "words"), WRONG)
+def test_wrong_usage_is_refused_before_anything_begins(
+    arguments: list[str],
+    words: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert run(["serve", *arguments]) != 0
+    said = capsys.readouterr().err
+    assert words in said
+    assert "Traceback" not in said
+
+
+CONFIGURED = [
+    ("models = 3", "models is 3"),
+    ("", "there is no model"),
+    ("[models.a]\nlearner = 'nlms'", "models.a has no store"),
+    ("[models.a]\nstore = 1", "models.a.store is 1"),
+    ("[models.a]\nstore = 'x.db'\nspeed = 1", "there is no field models.a.speed"),
+    ("[models.a]\nstore = 'x.db'\n[models.b]\nstore = './x.db'", "same store"),
+    ("[models.a]\nstore = 'x.db'\n[[keys]]\nname = 'k'", "has no digest"),
+    ("[[[", "not TOML"),
+]
+
+
+@pytest.mark.parametrize(("text", "words"), CONFIGURED)
+def test_a_configuration_is_checked_field_by_field(
+    text: str,
+    words: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    (tmp_path / "serve.toml").write_text(text)
+    monkeypatch.chdir(tmp_path)
+    assert run(["serve", "--config", "serve.toml"]) == 1
+    said = capsys.readouterr().err
+    assert words in said
+    assert "serve.toml" in said
