@@ -69,7 +69,8 @@ cdef inline Layout layout_of(Loss loss, bint recent):
 
 
 cdef inline double clip(double value, double low, double high) noexcept nogil:
-    return low if value < low else high if value > high else value
+    value = low if low > value else value  # in this form one instruction, without a branch
+    return high if high < value else value
 
 
 cdef inline double chance_of(double score) noexcept nogil:

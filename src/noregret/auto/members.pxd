@@ -31,7 +31,8 @@ cdef class Members:
     cdef noregret_feature* features        # the constant one first
     cdef double* outcomes                  # ring buffers of the latest outcomes,
     cdef double* foreseen                  # and of the base's predictions of them
-    cdef int ring
+    cdef int ring                          # their length,
+    cdef int slot                          # and where the next entry goes
     cdef double* steps                     # scratch: four per value of a row
     cdef Py_ssize_t steps_room
 
@@ -47,6 +48,7 @@ cdef class Members:
     cdef void say_several(self, Round* r, int offset) noexcept nogil
     cdef void say_filter(self, Filters filters, const double* x, double* scores, double* z, double* says, bint wide) noexcept nogil
     cdef double held(self, double score, bint wide) noexcept nogil
+    cdef void hold(self, const double* scores, bint wide, double* says) noexcept nogil
     cdef double moderated(self, double score, double z) noexcept nogil
     cdef double recall(self, const double* ring, int back) noexcept nogil
     cdef bint countable(self, double y, double importance) noexcept nogil
@@ -57,5 +59,5 @@ cdef class Members:
     cdef void correct(self, Filters filters, int row, const double* scores, int code) noexcept nogil
     cdef void teach_first(self, const Row* row, Round* r, double y, double importance) noexcept nogil
     cdef double slope_after(self, double score, double slope, double move, double y, double importance) noexcept nogil
-    cdef double error_of(self, int code, double score, double y) noexcept nogil
+    cdef void errors_of(self, int code, const double* scores, double y, double* errors) noexcept nogil
     cdef void remember(self, const Round* r, double y) noexcept nogil

@@ -171,6 +171,14 @@ cdef class Members:
             return clip(score, -most, most)
         return clip(score, self.low - more, self.high + more)
 
+    cdef void hold(self, const double* scores, bint wide, double* says) noexcept nogil:
+        """Clip four scores, which are not log-odds."""
+        cdef double more = self.high - self.low if wide else 0.0
+        cdef double low = self.low - more, high = self.high + more, mean = self.mean
+        cdef int k
+        for k in range(4):
+            says[k] = clip(scores[k], low, high) if scores[k] == scores[k] else mean
+
     cdef double moderated(self, double score, double z) noexcept nogil:
         """Return log-odds shrunk by the variance of the score."""
         return self.held(score / sqrt(1 + M_PI / 8 * z), False)
@@ -185,8 +193,8 @@ cdef class Members:
                 z[k] = z[k] if z[k] < MAX_VARIANCE else MAX_VARIANCE
                 says[k] = self.moderated(scores[k], z[k])
             return
-        for k in range(4 * filters.variants):
-            says[k] = self.held(scores[k], wide and k < 4)
+        for k in range(filters.variants):
+            self.hold(scores + 4 * k, wide and k == 0, says + 4 * k)
 
     cdef void say_first(self, const Row* row, Round* r) noexcept nogil:
         cdef int lane
@@ -195,12 +203,13 @@ cdef class Members:
             r.first_z[lane] = self.features.variance[lane]
             out[lane], out[4 + lane] = self.features.weight[lane], self.features.weight[4 + lane]
         r.present = noregret_lanes_score(self.features + 1, row.values, row.indices, row.count, out, r.first_z)
+        if self.at.kind != LOGISTIC:
+            self.hold(out, False, r.says + self.at.first)
+            self.hold(out + 4, False, r.says + self.at.first + 4)
+            return
         for lane in range(4):
             r.says[self.at.first + lane] = self.held(out[lane], False)
-            if self.at.kind == LOGISTIC:
-                r.says[self.at.first + 4 + lane] = self.moderated(out[4 + lane], r.first_z[lane])
-            else:
-                r.says[self.at.first + 4 + lane] = self.held(out[4 + lane], False)
+            r.says[self.at.first + 4 + lane] = self.moderated(out[4 + lane], r.first_z[lane])
 
     cdef void say_plain(self, const Row* row, Round* r) noexcept nogil:
         cdef Py_ssize_t k
@@ -257,7 +266,8 @@ cdef class Members:
 
     cdef double recall(self, const double* ring, int back) noexcept nogil:
         """Return the entry of a ring buffer from a number of rounds back; 0 before the first round."""
-        return ring[(self.rounds - 1 - back) % self.ring] if back < self.rounds else 0.0
+        cdef int at = self.slot - 1 - back
+        return ring[at if at >= 0 else at + self.ring] if back < self.rounds else 0.0
 
     # Updates.
 
@@ -310,6 +320,7 @@ cdef class Members:
         cdef double[4] rates
         cdef double[4] weights
         cdef double[4] own
+        cdef double[4] off
         cdef double[4] moves = [0, 0, 0, 0]
         cdef double one = 1, chance, z, size, grant, reach = OUTCOME_RANGE * self.deviation
         cdef double steepest = MAX_GRADIENT / max(1.0, row.peak)
@@ -317,6 +328,8 @@ cdef class Members:
         size = self.row_sizes / (self.rounds + 1)  # of a row, on average
         grant = 1 / sqrt(size)
         noregret_lanes_observe(self.features + 1, row.values, row.indices, row.count, grant, GRANTED_FIRST)
+        if self.at.kind != LOGISTIC:
+            self.errors_of(1, r.first_scores + 4, y, off)
         for k in range(4):
             slopes[k] = clip(importance * self.loss.table.slope(&self.loss.table, r.says[self.at.first + k], y), -steepest, steepest)
             rates[k] = (LABEL_STEP_SIZES[k] if self.at.kind == LOGISTIC else STEP_SIZES[k] * reach) / sqrt(size)
@@ -326,7 +339,7 @@ cdef class Members:
                 weights[k] *= max(MIN_WEIGHT, chance * (1 - chance))
                 errors[k] = (1.0 if y > 0 else 0.0) - chance
             else:
-                errors[k] = self.error_of(1, r.first_scores[4 + k], y)
+                errors[k] = off[k]
             errors[k] = usable(errors[k] * (importance / (KEPT_FIRST[k] + weights[k] * z)))
         noregret_lanes_meet(self.features + 1, row.values, row.indices, row.count, slopes, rates, self.steps, moves)
         noregret_lanes_meet(self.features, &one, NULL, 1, slopes, rates, own, moves)
@@ -382,29 +395,39 @@ cdef class Members:
         cdef double[12] errors
         cdef double y = filters.told[2 * row], importance = filters.told[2 * row + 1]
         cdef int k
-        for k in range(4 * filters.variants):
-            if self.at.kind == LOGISTIC:
+        if self.at.kind == LOGISTIC:
+            for k in range(4):
                 errors[k] = (1.0 if y > 0 else 0.0) - chance_of(self.moderated(scores[k], filters.unsure[4 * row + k]))
-            else:
-                errors[k] = self.error_of(code + k // 4, scores[k], y)
+        else:
+            for k in range(filters.variants):
+                self.errors_of(code + k, scores + 4 * k, y, errors + 4 * k)
+        for k in range(4 * filters.variants):
             errors[k] = usable(errors[k] * importance)
         filters.step(row, errors)
 
-    cdef double error_of(self, int code, double score, double y) noexcept nogil:
-        """Return the error for the update: plain (0), score clipped to the range (1), robust (2), or only outliers clipped (3)."""
-        cdef double error, range, most
+    cdef void errors_of(self, int code, const double* scores, double y, double* errors) noexcept nogil:
+        """Fill in four errors for the update: plain (0), score clipped to the range (1), robust (2), or only outliers clipped (3)."""
+        cdef double width = self.high - self.low, below = self.low - width, above = self.high + width, score, most
+        cdef double low = self.low - 0.0, high = self.high + 0.0
+        cdef int k
+        for k in range(4):
+            score = scores[k]
+            if 0 < code < 3 and below < score < above:
+                score = clip(score, low, high)
+            errors[k] = y - score
         if code == 0:
-            return y - score
-        range = self.high - self.low
-        error = y - (self.held(score, False) if code < 3 and self.low - range < score < self.high + range else score)
+            return
         if self.at.kind == TILTED:
             most = self.error if code == 1 else 4 * self.error
-            error = 0.5 * clip(2 * error / most if most > 0 else 0.0, -1.0, 1.0) + self.tilt - 0.5
-            return TILT_STEP * self.error * error
-        most = (ROBUST_ERRORS if code == 2 else OUTLYING_ERRORS) * self.error
+            for k in range(4):
+                errors[k] = 0.5 * clip(2 * errors[k] / most if most > 0 else 0.0, -1.0, 1.0) + self.tilt - 0.5
+                errors[k] = TILT_STEP * self.error * errors[k]
+            return
         if code != 2 and (self.rounds < SETTLED_ROUNDS or self.streak > MAX_FLUKES):
-            return error
-        return clip(error, -most, most)
+            return
+        most = (ROBUST_ERRORS if code == 2 else OUTLYING_ERRORS) * self.error
+        for k in range(4):
+            errors[k] = clip(errors[k], -most, most)
 
     cdef void remember(self, const Round* r, double y) noexcept nogil:
         """Update the statistics of outcomes that later rounds use."""
@@ -418,14 +441,15 @@ cdef class Members:
             if self.streak <= MAX_FLUKES:
                 off = min(off, 2 * ROBUST_ERRORS * self.error + 1e-3 * self.deviation)
             self.error += (off - self.error) / min(rounds, ERROR_ROUNDS)
-        self.outcomes[self.rounds % self.ring], self.foreseen[self.rounds % self.ring] = y, r.base
+        self.outcomes[self.slot], self.foreseen[self.slot] = y, r.base
         self.averages[0] += FAST_AVERAGE * (y - self.averages[0])
         self.averages[1] += SLOW_AVERAGE * (y - self.averages[1])
         if self.rounds >= self.delay:
-            known = self.outcomes[(self.rounds - self.delay) % self.ring]
+            known = self.outcomes[self.slot - self.delay if self.slot >= self.delay else self.slot - self.delay + self.ring]
             self.averages[2] += FAST_AVERAGE * (known - self.averages[2])
             self.averages[3] += SLOW_AVERAGE * (known - self.averages[3])
         self.rounds += 1
+        self.slot = self.slot + 1 if self.slot + 1 < self.ring else 0
 
     # Findings.
 
@@ -499,4 +523,5 @@ cdef class Members:
     def take(self, arrays, numbers):
         """Replace the arrays, and set the numbers of features and rounds."""
         self.arrays, self.size, self.rounds = arrays, numbers["size"], numbers["rounds"]
+        self.slot = self.rounds % self.ring
         self.relocate()

@@ -128,7 +128,7 @@ cdef class Filters:
         cdef Py_ssize_t i, count
         cdef double spread
         self.rounds += 1
-        if self.rounds > SURE_ROUNDS and self.rounds % LOOK_PERIOD != 0 and self.granted == self.n - 1:
+        if self.rounds > SURE_ROUNDS and <long long> self.rounds % LOOK_PERIOD != 0 and self.granted == self.n - 1:
             return
         self.looked += 1
         for i in range(1, self.n):

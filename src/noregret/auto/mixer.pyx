@@ -171,8 +171,12 @@ cdef class Mixer:
         cdef double[48] losses
         cdef double slope, own, guess, counted, loss
         cdef int k, n = self.at.members, everyone = self.at.everyone
-        for k in range(everyone):
-            losses[k] = self.loss_of(r, k, y, importance)
+        if self.at.kind == SQUARE:
+            for k in range(everyone):
+                losses[k] = importance * (r.says[k] - y) * (r.says[k] - y)
+        else:
+            for k in range(everyone):
+                losses[k] = self.loss_of(r, k, y, importance)
         guess = self.mixed(self.final, r, everyone)
         if self.at.kind == LOGISTIC:
             own = -importance * log(chance_of(guess * (1 if y > 0 else -1)))
