@@ -1,4 +1,4 @@
-"""Indented JSON is what Python's own encoder writes."""
+"""Indented and canonical JSON are what Python's own encoder writes."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from noregret.base.json_text import indented
+from noregret.base.json_text import canonical, indented
 from tests.thorough import draws
 
 LEAVES = (
@@ -26,6 +26,13 @@ VALUES = st.recursive(
 @given(VALUES)
 def test_it_is_what_the_standard_encoder_writes(value: Any) -> None:
     assert indented(value) == json.dumps(value, indent=1, ensure_ascii=False, allow_nan=False)
+
+
+@draws(60)
+@given(VALUES)
+def test_canonical_text_has_sorted_keys_and_no_spaces(value: Any) -> None:
+    plain = json.dumps(value, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
+    assert canonical(value) == plain
 
 
 @pytest.mark.parametrize("value", [float("nan"), [float("inf")], {"a": {"b": float("nan")}}])

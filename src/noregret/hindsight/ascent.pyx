@@ -22,6 +22,9 @@ cdef extern from *:
     void fetch(const void *address) noexcept nogil
     void fetch_row(const double *values, const int32_t *at, Py_ssize_t count) noexcept nogil
 
+cdef extern from "sparse_dot.h" nogil:
+    double noregret_sparse_dot(const double* values, const int32_t* at, Py_ssize_t count, const double* w)
+
 # Rows are all over memory: so many ahead, their numbers are fetched, and twice that, their starts.
 cdef enum:
     AHEAD = 4
@@ -62,9 +65,8 @@ def ascend(const int64_t[::1] starts not None, const int32_t[::1] at not None,
             bend = squares[t] / multiplier
             if not (0 < bend and isfinite(bend)):
                 continue
-            inner = 0
-            for k in range(starts[t], starts[t + 1]):
-                inner += values[k] * g[at[k]]
+            k = starts[t]  # the row is not empty, as it has a length
+            inner = noregret_sparse_dot(&values[k], &at[k], starts[t + 1] - k, &g[0])
             # The score would be reach − bend a for a slope a.
             reach = bend * slopes[t] - inner / multiplier
             if logistic:

@@ -8,6 +8,9 @@ the column that ``at`` says, in ascending order. Every function works on the row
 from libc.math cimport fabs
 from libc.stdint cimport int32_t, int64_t
 
+cdef extern from "sparse_dot.h" nogil:
+    double noregret_sparse_dot(const double* values, const int32_t* at, Py_ssize_t count, const double* w)
+
 
 def scores(const int64_t[::1] starts not None, const int32_t[::1] at not None,
            const double[::1] values not None, const double[::1] w not None,
@@ -17,13 +20,12 @@ def scores(const int64_t[::1] starts not None, const int32_t[::1] at not None,
     cdef double sum
     with nogil:
         for t in range(first, stop):
-            sum = 0
+            sum, k = 0, starts[t]
             if absolute:
                 for k in range(starts[t], starts[t + 1]):
                     sum += fabs(values[k] * w[at[k]])
-            else:
-                for k in range(starts[t], starts[t + 1]):
-                    sum += values[k] * w[at[k]]
+            elif k < starts[t + 1]:
+                sum = noregret_sparse_dot(&values[k], &at[k], starts[t + 1] - k, &w[0])
             out[t] = sum
 
 
@@ -90,12 +92,10 @@ def bend(const int64_t[::1] starts not None, const int32_t[::1] at not None,
     cdef double sum
     with nogil:
         for t in range(first, stop):
-            if d[t] == 0:
+            k = starts[t]
+            if d[t] == 0 or k == starts[t + 1]:
                 continue
-            sum = 0
-            for k in range(starts[t], starts[t + 1]):
-                sum += values[k] * v[at[k]]
-            sum *= d[t]
+            sum = d[t] * noregret_sparse_dot(&values[k], &at[k], starts[t + 1] - k, &v[0])
             for k in range(starts[t], starts[t + 1]):
                 out[at[k]] += sum * values[k]
 

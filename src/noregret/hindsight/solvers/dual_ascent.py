@@ -30,6 +30,8 @@ from noregret.hindsight.sparse import SparseRows
 
 # If this many passes cut the gap by less than MIN_CUT, Newton's method takes over.
 STALLED, MIN_CUT = 6, 0.3
+# While a pass raises the lower bound by this share, the gap is not small: the loss is not computed.
+RISING = 0.05
 # Numbers read between two checks of the clock.
 NUMBERS_PER_LOOK = 2_000_000
 # Limits of the factor by which all slopes are scaled at once. With kinks, D is linear in the factor
@@ -123,12 +125,13 @@ class Climb:
         self.slopes = np.clip(factor * self.slopes, self.low, self.high)
         self.gradient *= factor
         self.multiplier = factor * size / ball.radius
-        w = ball.lowest_point(self.gradient)
-        loss = float(losses.value(self.rows.scores(w)).sum())
         constants = losses.line_of(self.slopes)[1]
         lower = ball.lowest(self.gradient) - float(constants.sum())
-        if loss < found.loss:
-            found.w, found.loss = w, loss
+        w, rising = ball.lowest_point(self.gradient), lower - found.lower > RISING * abs(lower)
+        if not rising or expired():
+            loss = float(losses.value(self.rows.scores(w)).sum())
+            if loss < found.loss:
+                found.w, found.loss = w, loss
         if lower > found.lower:
             found.slopes, found.constants, found.lines_at = self.slopes, constants, w
             found.lower = lower

@@ -291,7 +291,7 @@ def unpack(const double[::1] words not None, int64_t[::1] starts not None, int32
     """
     cdef Py_ssize_t r, k, j, i, at = 0, filled = 0, rows = outcomes.shape[0], most = words.shape[0]
     cdef Py_ssize_t room = min(indices.shape[0], data.shape[0])
-    cdef uint32_t runs, count, start, length
+    cdef uint32_t runs, count, start, length, ended
     cdef const uint64_t* raw = <const uint64_t*> &words[0] if most else NULL
     if starts.shape[0] != rows + 1:
         raise ValueError(NOT_ROWS)
@@ -305,17 +305,23 @@ def unpack(const double[::1] words not None, int64_t[::1] starts not None, int32
                 at = most + 1
                 break
             outcomes[r] = words[at + 1 + runs]
-            k = filled
+            k, ended = filled, 0
             for j in range(runs):
                 start, length = <uint32_t> raw[at + 1 + j], <uint32_t> (raw[at + 1 + j] >> 32)
                 # Increasing, within int32, and no more than there are numbers.
-                if k - filled + length > count or <uint64_t> start + length > MAX_POSITIONS \
-                        or (k > filled and length and <int32_t> start <= indices[k - 1]):
+                if k - filled + length > count or <uint64_t> start + length > MAX_POSITIONS or start < ended:
                     at = most + 1
                     break
-                for i in range(length):
-                    indices[k] = <int32_t> (start + i)
-                    k += 1
+                ended = start + length
+                # Most runs are short: four at once need no branch, and what is too much is overwritten.
+                i = 0
+                if k + 4 <= room:
+                    indices[k], indices[k + 1] = <int32_t> start, <int32_t> (start + 1)
+                    indices[k + 2], indices[k + 3] = <int32_t> (start + 2), <int32_t> (start + 3)
+                    i = 4
+                for i in range(i, length):
+                    indices[k + i] = <int32_t> (start + i)
+                k += length
             if at > most or k - filled != count:
                 at = most + 1
                 break

@@ -7,7 +7,6 @@ the data, as ``verify`` does.
 from __future__ import annotations
 
 import hashlib
-import json
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -15,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from noregret.base.display import as_renderable, as_text
-from noregret.base.json_text import indented
+from noregret.base.json_text import canonical, indented
 from noregret.proof.theorems.assumptions import Finding
 
 if TYPE_CHECKING:
@@ -238,5 +237,5 @@ def number(value: float | None) -> float | None:
 
 def seal(contents: Mapping[str, Any]) -> str:
     """Return a digest of a certificate's own contents, which shows accidental changes."""
-    text = json.dumps(contents, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
-    return "blake2b:" + hashlib.blake2b(text.encode(), digest_size=32).hexdigest()
+    text = canonical(contents).encode()
+    return "blake2b:" + hashlib.blake2b(text, digest_size=32).hexdigest()

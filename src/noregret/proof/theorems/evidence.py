@@ -263,7 +263,8 @@ class Evidence(Facts):
             return dict(zip(self.names, numbers.tolist(), strict=True))
         # Only columns that occur: there may be millions of others.
         at = np.flatnonzero(self.occurring() | (numbers != 0))
-        return {self.names[i]: float(numbers[i]) for i in at.tolist()}
+        named = map(self.names.name, at.tolist())
+        return dict(zip(named, numbers[at].tolist(), strict=True))
 
     def occurring(self) -> NDArray[np.bool_]:
         """Return which columns are not zero in all rows."""
