@@ -37,13 +37,18 @@ def compare(revision: str, turns: int = TURNS) -> bool:
             for python in (before, after) if turn % 2 else (after, before):
                 note(python, times[python])
     table = Table("work", revision, "this tree", "ratio", title="processor time")
-    slower = False
+    slower: list[str] = []
     for name, old in times[before].items():
         new = times[after][name]
-        slower |= new > MAX_RATIO * old
-        style = "bold red" if new > MAX_RATIO * old else ""
+        if new > MAX_RATIO * old:
+            slower.append(name)
+        style = "bold red" if name in slower else ""
         table.add_row(name, duration(old), duration(new), f"{new / old:.2f}", style=style)
     console.print(table)
+    if slower:
+        console.print(f"Slower than {MAX_RATIO} times {revision}: {'; '.join(slower)}.")
+    else:
+        console.print(f"No row takes more than {MAX_RATIO} times as long as at {revision}.")
     return not slower
 
 
