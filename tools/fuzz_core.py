@@ -214,7 +214,7 @@ def fitted(thing: Any, arguments: list[Any], rng: Random) -> list[Any]:
 def sound(kind: Any, rng: Random, arguments: list[Any]) -> Any:
     """Return an object built with ordinary arguments, or others where those do not do."""
     from noregret.base.compiled.weigher import Exponential
-    from noregret.filters.engine.window import Projecting
+    from noregret.filters.engine.filter_steps import Projecting
     from noregret.linear.engine.additive import Additive
 
     for given in (

@@ -18,7 +18,7 @@ from scipy import sparse
 
 import noregret as nr
 from noregret.base.families import FAMILIES, homes
-from noregret.filters.engine.window import Steepest
+from noregret.filters.engine.filter_steps import Steepest
 from noregret.hindsight.sums import add_outer_products
 from noregret.linear.engine.block_rows import play_dense
 from noregret.linear.engine.entry import SparseRow

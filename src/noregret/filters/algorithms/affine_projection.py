@@ -14,7 +14,7 @@ from __future__ import annotations
 from noregret.base.registry import register
 from noregret.checks import positive, whole
 from noregret.filters.algorithms.nlms import cushion
-from noregret.filters.engine.window import Projecting
+from noregret.filters.engine.filter_steps import Projecting
 from noregret.filters.filter import Filter
 
 MAX_ORDER = 64

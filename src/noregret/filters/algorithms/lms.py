@@ -16,7 +16,7 @@ from typing import Any
 
 from noregret.base.registry import register
 from noregret.checks import positive, whole
-from noregret.filters.engine.window import Steepest
+from noregret.filters.engine.filter_steps import Steepest
 from noregret.filters.filter import Filter
 from noregret.learners.widrow_hoff import promise
 from noregret.proof.theorems.assumptions import AtMost, Chosen, Structural

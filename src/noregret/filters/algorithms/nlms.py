@@ -17,7 +17,7 @@ from typing import Any
 
 from noregret.base.registry import register
 from noregret.checks import positive
-from noregret.filters.engine.window import Normalised
+from noregret.filters.engine.filter_steps import Normalised
 from noregret.filters.filter import Filter
 from noregret.hindsight import best_ridge
 from noregret.learners.nlms import normalised

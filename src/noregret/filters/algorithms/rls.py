@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from noregret.base.registry import register
 from noregret.checks import whole
-from noregret.filters.engine.window import Recursive
+from noregret.filters.engine.filter_steps import Recursive
 from noregret.filters.filter import Filter
 from noregret.learners.vaw import WITHIN_DIGITS
 from noregret.linear.engine.second_order import MAX_FEATURES

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from noregret.base.registry import register
 from noregret.checks import positive
-from noregret.filters.engine.window import Signed
+from noregret.filters.engine.filter_steps import Signed
 from noregret.filters.filter import Filter
 from noregret.hindsight import best_penalised
 from noregret.proof.theorems.assumptions import Structural

@@ -1,0 +1,16 @@
+from noregret.filters.engine.window import Sliding
+
+class Steepest(Sliding):
+    def __init__(self, taps: int, rate: float) -> None: ...
+
+class Normalised(Sliding):
+    def __init__(self, taps: int, rate: float, cushion: float) -> None: ...
+
+class Signed(Sliding):
+    def __init__(self, taps: int, rate: float) -> None: ...
+
+class Projecting(Sliding):
+    def __init__(self, taps: int, rate: float, cushion: float, order: int) -> None: ...
+
+class Recursive(Sliding):
+    def __init__(self, taps: int, penalty: float, forgetting: float) -> None: ...
