@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from noregret.app.cli.find_commands import command_names, find
-from noregret.app.commands.exit_codes import DONE, FAILED, INTERRUPTED, MISUSED
+from noregret.app.commands import DONE, FAILED, INTERRUPTED, MISUSED
 from noregret.errors import DataWarning, NoRegretError, WrongUsage, on_command_line
 
 NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)

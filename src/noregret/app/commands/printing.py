@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from noregret.app.commands.exit_codes import INTERRUPTED
+from noregret.app.commands import INTERRUPTED
 from noregret.errors import NoRegretError
 
 if TYPE_CHECKING:

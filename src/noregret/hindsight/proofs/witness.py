@@ -14,7 +14,6 @@ from noregret.hindsight.blocks import padded
 from noregret.hindsight.losses import as_labels, is_square, losses_of
 from noregret.hindsight.proofs.rounding import Floats, norm, total, upward
 from noregret.hindsight.rows import Rows, score_error
-from noregret.hindsight.rules import SCORED
 from noregret.hindsight.solvers.quadratic import up_to
 from noregret.hindsight.solvers.triangular import Careful
 
@@ -105,6 +104,8 @@ def is_as_far(stated: str, *others: str) -> bool:
 
 def paid_by(weights: Floats, comparator: str, rows: Rows, loss: Loss) -> Paid:
     """Return the loss of a witness over all rounds."""
+    from noregret.hindsight.rules import SCORED
+
     outcomes = rows.outcomes
     if loss.name == "mistake" and comparator not in SCORED:
         return Paid(float(mistakes_at_most(rows, weights)), 0.0)

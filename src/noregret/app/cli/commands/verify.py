@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from noregret.app.cli.options import DATA, FORMAT, TARGET, argument
-from noregret.app.commands.exit_codes import FAILED
+from noregret.app.commands import FAILED
 from noregret.errors import NoRegretError, Use
 
 if TYPE_CHECKING:

@@ -16,6 +16,8 @@ from numpy.typing import NDArray
 from noregret.errors import NoRegretError
 
 FORMAT = "noregret.checkpoint/2"
+# Files next to a checkpoint, by kind.
+ROWS, PREDICTIONS, TAGS = KINDS = ("rows", "predictions", "tags")
 Arrays = dict[str, NDArray[Any]]
 
 
@@ -23,7 +25,7 @@ def companions(path: str | None) -> dict[str, str]:
     """Return the files that belong to a checkpoint, itself not among them; none without one."""
     if path is None:
         return {}
-    return {kind: f"{path}.{kind}" for kind in ("rows", "predictions", "tags")}
+    return {kind: f"{path}.{kind}" for kind in KINDS}
 
 
 def write(path: str, arrays: Arrays, numbers: dict[str, Any]) -> None:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from noregret.app.results.measures import ClassCount, Measures, Previous
+from noregret.app.results.run import ClassCount, Measures, Previous
 from noregret.base.mistakes import are_mistakes
 from noregret.base.numbers import known
 from noregret.linear.learner import is_of_classes

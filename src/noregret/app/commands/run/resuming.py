@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from noregret.app.commands.run import checkpoint
-from noregret.app.commands.run.spool import PREDICTIONS, TAGS, Numbers, Tags
+from noregret.app.commands.run.checkpoint import PREDICTIONS, TAGS
+from noregret.app.commands.run.spool import Numbers, Tags
 from noregret.app.results.loss_choice import Choice
 from noregret.app.results.run import Skipped
 from noregret.base.model_file import UNUSABLE, exact, inexact

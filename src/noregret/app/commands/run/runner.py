@@ -13,9 +13,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from noregret.app.commands.outputs import Outputs
-from noregret.app.commands.run.checkpoint import companions
+from noregret.app.commands.run.checkpoint import PREDICTIONS, ROWS, TAGS, companions
 from noregret.app.commands.run.concluding import conclude, write_all
-from noregret.app.commands.run.spool import PREDICTIONS, TAGS, Numbers, Tags
 from noregret.app.commands.run.watching import Watching
 from noregret.app.results.loss_choice import (
     CLASS_LEARNER,
@@ -35,6 +34,7 @@ from noregret.proof.game.game import Game
 from noregret.proof.game.play_blocks import Played, codes_of, numbers_of
 
 if TYPE_CHECKING:
+    from noregret.app.commands.run.spool import Numbers, Tags
     from noregret.linear.learner import Learner
     from noregret.proof.certificates.certificate import Certificate
     from noregret.proof.record.ledger import Keep
@@ -184,7 +184,7 @@ class Run:
         several = is_of_classes(self.learner)
         self.watching = Watching(self.learner.engine.loss, several, self.watches)
         keep: Keep = "auto" if self.hindsight else "nothing"
-        self.game = Game(self.learner, keep=keep, progress=False, kept_at=self.beside.get("rows"))
+        self.game = Game(self.learner, keep=keep, progress=False, kept_at=self.beside.get(ROWS))
 
     # While it runs.
 
@@ -237,6 +237,8 @@ class Run:
         if self.reading.undecided:
             first = self.reading.decide(self.stream, first)
         if self.outputs.predictions is not None:
+            from noregret.app.commands.run.spool import Numbers
+
             self.spool = Numbers(self.columns, self.beside.get(PREDICTIONS))
         return blocks if first is None else chain([first], blocks)
 
@@ -320,6 +322,8 @@ class Run:
         """Keep the tags of rows, where any has one."""
         assert self.spool is not None
         if tags is not None and self.tags is None:
+            from noregret.app.commands.run.spool import Tags
+
             self.tags = Tags(self.beside.get(TAGS))
             self.tags.add([""] * self.spool.rows)
         if self.tags is not None:

@@ -18,7 +18,6 @@ from noregret.errors import NoRegretError
 Floats = NDArray[np.float64]
 # Rows written at a time.
 ROWS = 65_536
-PREDICTIONS, TAGS = "predictions", "tags"
 
 
 class Spool:

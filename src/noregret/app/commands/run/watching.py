@@ -15,8 +15,7 @@ from noregret.app.commands.run.measuring import (
     Measuring,
     NumberMeasures,
 )
-from noregret.app.results.measures import Measures
-from noregret.app.results.run import Calibration, Constant, Histogram, Outlook
+from noregret.app.results.run import Calibration, Constant, Histogram, Measures, Outlook
 from noregret.base.numbers import known
 
 if TYPE_CHECKING:

@@ -1,3 +1,0 @@
-"""Exit codes of the command."""
-
-DONE, FAILED, MISUSED, INTERRUPTED = 0, 1, 2, 130
