@@ -8,6 +8,7 @@ import json
 import os
 import subprocess
 import sys
+import warnings
 from pathlib import Path
 
 import pytest
@@ -51,7 +52,8 @@ def process(setting: str, data: Path, *steps: str | Path) -> str:
     if SETTINGS[setting] or held_to_the_baseline().keys() & os.environ.keys():
         return run(setting, "-m", "tests.proof.certificates.processors", data, *steps)
     printed = io.StringIO()
-    with contextlib.redirect_stdout(printed):
+    with contextlib.redirect_stdout(printed), warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # another process would print them
         processors.main(str(data), *map(str, steps))
     return printed.getvalue()
 
