@@ -47,7 +47,7 @@ cdef class Members:
     cdef void say_lagged(self, Round* r, int offset) noexcept nogil
     cdef void say_several(self, Round* r, int offset) noexcept nogil
     cdef void say_filter(self, Filters filters, const double* x, double* scores, double* z, double* says, bint wide) noexcept nogil
-    cdef double held(self, double score, bint wide) noexcept nogil
+    cdef double held(self, double score) noexcept nogil
     cdef void hold(self, const double* scores, bint wide, double* says) noexcept nogil
     cdef double moderated(self, double score, double z) noexcept nogil
     cdef double recall(self, const double* ring, int back) noexcept nogil

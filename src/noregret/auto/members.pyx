@@ -161,18 +161,13 @@ cdef class Members:
         if self.recent:
             self.say_lagged(r, offset)
 
-    cdef double held(self, double score, bint wide) noexcept nogil:
-        """Clip a score to the range of the outcomes so far, or if wide, to three times that range."""
-        cdef double more = self.high - self.low if wide else 0.0, most
-        if score != score:  # after an overflow
-            return 0.0 if self.at.kind == LOGISTIC else self.mean
-        if self.at.kind == LOGISTIC:
-            most = log(2.0 * (self.rounds + 1))
-            return clip(score, -most, most)
-        return clip(score, self.low - more, self.high + more)
+    cdef double held(self, double score) noexcept nogil:
+        """Clip log-odds to what the number of rounds so far warrants."""
+        cdef double most = log(2.0 * (self.rounds + 1))
+        return clip(score, -most, most) if score == score else 0.0  # NaN after an overflow
 
     cdef void hold(self, const double* scores, bint wide, double* says) noexcept nogil:
-        """Clip four scores, which are not log-odds."""
+        """Clip four scores to the range of the outcomes so far, or if wide, to three times that range."""
         cdef double more = self.high - self.low if wide else 0.0
         cdef double low = self.low - more, high = self.high + more, mean = self.mean
         cdef int k
@@ -181,7 +176,7 @@ cdef class Members:
 
     cdef double moderated(self, double score, double z) noexcept nogil:
         """Return log-odds shrunk by the variance of the score."""
-        return self.held(score / sqrt(1 + M_PI / 8 * z), False)
+        return self.held(score / sqrt(1 + M_PI / 8 * z))
 
     cdef void say_filter(self, Filters filters, const double* x, double* scores, double* z, double* says, bint wide) noexcept nogil:
         """Fill in the scores and predictions of four filters."""
@@ -208,7 +203,7 @@ cdef class Members:
             self.hold(out + 4, False, r.says + self.at.first + 4)
             return
         for lane in range(4):
-            r.says[self.at.first + lane] = self.held(out[lane], False)
+            r.says[self.at.first + lane] = self.held(out[lane])
             r.says[self.at.first + 4 + lane] = self.moderated(out[4 + lane], r.first_z[lane])
 
     cdef void say_plain(self, const Row* row, Round* r) noexcept nogil:
@@ -254,7 +249,7 @@ cdef class Members:
         cdef double* x = r.recent_x
         r.says[self.at.last] = self.recall(self.outcomes, offset)
         if self.at.kind == LOGISTIC:
-            r.says[self.at.last] = self.held(2 * r.says[self.at.last], False)
+            r.says[self.at.last] = self.held(2 * r.says[self.at.last])
         if not r.lagged:
             for k in range(4):
                 r.says[self.at.lagged + k] = r.base
