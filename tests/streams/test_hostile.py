@@ -355,7 +355,8 @@ def test_errors_of_other_threads_end_nothing_but_the_reading(tmp_path: Path) -> 
 def test_a_carriage_return_within_a_line_is_refused(tmp_path: Path, quotes: str) -> None:
     file = tmp_path / "d.csv"
     quoted = b'a,y\nx,0\r"open,1\nb,2\nc",3\nd,4\n'
-    for text in (quoted, b'a,y\nx\rz,1\n"p\rq",2\n', b"a,y\n1,1\r2,2\n"):
+    numbers = (b"a,y\n1,1\r2,2\n", b"a,y\n1,2\r\r\n3,4\n", b"a,y\n1,2\n\r\r\n3,4\n")
+    for text in (quoted, b'a,y\nx\rz,1\n"p\rq",2\n', *numbers):
         file.write_bytes(text)
         assert refused(file, target="y", quotes=quotes)
 

@@ -74,6 +74,8 @@ def check(text: bytes, places: list[int], zero: bool, delimiter: bytes = b",") -
         )
         assert found.line_count == len(text.split(b"\n")) - (text == b"" or text.endswith(b"\n"))
         assert found.faults == []
+        assert b'"' not in text
+        assert found.returns or b"\r" not in text
     return found
 
 

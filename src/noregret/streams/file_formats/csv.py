@@ -324,11 +324,11 @@ class CsvReading(TableReading):
             self.check_header(header, piece.path)
         elif not piece.start:  # quotes must be counted first
             return Parsed(piece, None)
-        if not self.needs_care(piece, body):
-            self.check_line_ends(body, piece)
         plain = self.plain_table(body)
+        if (plain is None or plain[3]) and not self.needs_care(piece, body):
+            self.check_line_ends(body, piece)
         if plain is not None:
-            table, lines, whole = plain
+            table, lines, whole, _ = plain
             return Parsed(piece, table, whole, names + lines, names)
         if self.needs_care(piece, body):
             return Parsed(piece, None)
@@ -379,10 +379,10 @@ class CsvReading(TableReading):
                     file=path,
                 )
 
-    def plain_table(self, body: bytes) -> tuple[Table, int, bool] | None:
+    def plain_table(self, body: bytes) -> tuple[Table, int, bool, bool] | None:
         """Return a piece of nothing but numbers, how many lines it has, and whether all is well.
 
-        None for any other piece.
+        The last value is False if it has no carriage return. None for any other piece.
         """
         roles, missing = self.settled, self.options.missing
         if self.places is None or roles is None:
@@ -402,7 +402,7 @@ class CsvReading(TableReading):
         # Where cells are empty, an outcome may be among them, or all forecasts of a row.
         whole = not found.asleep or not (nobody or np.isnan(y).any())
         table = Table(roles.numbers, found.X, None, [], y, {}, self.options.intercept)
-        return table, found.line_count, whole
+        return table, found.line_count, whole, found.returns
 
     def arrow_table(self, body: bytes, piece: Piece) -> tuple[Table, Mended | None]:
         """Return any piece, and its records one by one if Arrow cannot parse it as it is."""

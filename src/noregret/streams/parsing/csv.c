@@ -15,6 +15,7 @@ typedef struct {
     char delimiter;
     int missing;      /* what an empty cell is */
     int64_t *asleep;  /* how many cells were NaN */
+    int *returns;     /* whether there may be a carriage return */
     int64_t columns;
     const int32_t *places;
     const int32_t *unfilled; /* output columns that no cell goes to */
@@ -89,9 +90,11 @@ static inline const uint32_t *read_row(const Reader *reader, const noregret_piec
         if (LIKELY(place != NOREGRET_SKIPPED)) {
             double value;
             if (UNLIKELY(end > reader->safe || p == end || !noregret_read_field(p, end, &value) ||
-                         !(fabs(value) < NOREGRET_MAX_VALUE)) &&
-                !read_odd_cell(reader, p, &value, place == NOREGRET_OUTCOME)) {
-                return NULL;
+                         !(fabs(value) < NOREGRET_MAX_VALUE))) {
+                *reader->returns |= memchr(p, '\r', (size_t)(end - p)) != NULL;
+                if (!read_odd_cell(reader, p, &value, place == NOREGRET_OUTCOME)) {
+                    return NULL;
+                }
             }
             *(place >= 0 ? &x[place] : outcome) = value;
         }
@@ -104,6 +107,7 @@ static int read_piece(const Reader *reader, const noregret_piece *piece, noregre
     const uint32_t *mark = piece->marks;
     for (const char *p = piece->start; p < piece->end; table->line_count++) {
         if (noregret_at_line_end(p, piece->end)) {
+            *reader->returns |= *p == '\r';
             p = noregret_line_end(p, piece->end) + 1;
             mark++;
             continue;
@@ -162,6 +166,16 @@ static int64_t find_unfilled(int32_t *unfilled, int64_t width, int64_t columns,
     return count;
 }
 
+/* Whether cells are skipped, which may hold anything; a quote in another makes it no number. */
+static int skips(int64_t columns, const int32_t *places) {
+    for (int64_t c = 0; c < columns; c++) {
+        if (places[c] == NOREGRET_SKIPPED) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
 int noregret_read_csv(noregret_table *table, const char *text, size_t size, int64_t columns,
                       const int32_t *places, char delimiter, int missing) {
     const noregret_mark_set set = {delimiter, '\n', 0, 4};
@@ -172,10 +186,12 @@ int noregret_read_csv(noregret_table *table, const char *text, size_t size, int6
     }
     Reader reader = {.safe = text + (size < NOREGRET_BEHIND_FIELD ? 0 : size - NOREGRET_BEHIND_FIELD), .end = text + size,
                      .delimiter = delimiter, .missing = missing, .asleep = &table->asleep,
-                     .columns = columns, .places = places, .unfilled = unfilled};
+                     .returns = &table->returns, .columns = columns, .places = places,
+                     .unfilled = unfilled};
     reader.unfilled_count = find_unfilled(unfilled, table->width, columns, places);
     const char *p = text;
-    int plain = size == 0 || memchr(text, '"', size) == NULL;
+    table->returns = skips(columns, places);
+    int plain = !table->returns || size == 0 || memchr(text, '"', size) == NULL;
     while (plain > 0 && p < reader.end && noregret_next_piece(&piece, p, reader.end)) {
         noregret_mark(&piece, set);
         plain = read_piece(&reader, &piece, table);

@@ -41,6 +41,7 @@ class Csv(NamedTuple):
     """Rows of a table; the other fields are not valid if ``plain`` is False.
 
     ``lines`` is None if each line is one row. ``asleep`` counts the NaN, if cells may be empty.
+    If ``returns`` is False, there is no carriage return in the text.
     """
 
     X: NDArray[np.float64]
@@ -50,6 +51,7 @@ class Csv(NamedTuple):
     faults: list[Fault]
     plain: bool
     asleep: int = 0
+    returns: bool = True
 
 
 # Messages for the errors of a line, in the order of noregret_fault_kind in text.h.

@@ -107,6 +107,7 @@ typedef struct {
     int64_t *lines;
     int64_t width, rows, line_count;
     int64_t asleep; /* cells that are NaN */
+    int returns;    /* whether there may be carriage returns; there are none if not */
 } noregret_table;
 
 /* Returns whether all of the text was plain, or NOREGRET_NO_MEMORY. */

@@ -66,6 +66,7 @@ cdef extern from "text.h" nogil:
         int64_t rows
         int64_t line_count
         int64_t asleep
+        int returns
 
     int NOREGRET_STOP, NOREGRET_ZERO, NOREGRET_ASLEEP
     void noregret_read_svmlight(noregret_rows* rows, const char* text, size_t size, int intercept, int scored)
@@ -316,7 +317,7 @@ def parse_csv(text, int64_t columns, const int32_t[::1] places not None, int64_t
     every = rows == room
     if not every:
         all_lines = all_lines[:rows] + first_line
-    return Csv(all_X[:rows], all_outcomes[:rows], None if every else all_lines, table.line_count, [], bool(plain), table.asleep)
+    return Csv(all_X[:rows], all_outcomes[:rows], None if every else all_lines, table.line_count, [], bool(plain), table.asleep, bool(table.returns))
 
 
 def count_lines(text):
