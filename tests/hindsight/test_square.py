@@ -18,6 +18,7 @@ from noregret.hindsight.solvers.quadratic import best_in_ball as best_in_ball_of
 from noregret.hindsight.solvers.quadratic import best_linear as best_linear_of
 from noregret.hindsight.solvers.quadratic import best_ridge as best_ridge_of
 from noregret.hindsight.solvers.tangent import over_rows
+from noregret.hindsight.sums import add_outer_products
 from tests.hindsight.problems import SHAPES, Floats, Problem, cp, into_ball, problem, solved
 from tests.thorough import draws
 
@@ -180,6 +181,28 @@ def test_sums_of_parts_are_the_sums_of_the_whole() -> None:
     assert parts.moment == pytest.approx(whole.moment, rel=1e-12)
     assert parts.energy == whole.energy
     assert parts.best().loss == pytest.approx(whole.best().loss, rel=1e-9)
+
+
+@draws(20)
+@given(st.integers(1, 30), st.integers(0, 30), st.floats(-8, 8), st.integers(0, 999))
+def test_sums_of_pages_enclose_the_loss_in_exact_arithmetic(
+    features: int, pages: int, scale: float, seed: int
+) -> None:
+    random = np.random.default_rng(seed)
+    sums, exact = LeastSquares(), Fraction(0)
+    units = 10 ** random.uniform(-abs(scale), abs(scale), features)
+    w = random.standard_normal(features) / units
+    for _ in range(pages):
+        X = random.standard_normal((4, features)) * units
+        y = X @ w + 0.01 * random.standard_normal(4)
+        table, product = np.column_stack([y, X]), np.zeros((features + 1, features + 1))
+        add_outer_products(table, product)
+        sums.add_product(product, len(y))
+        for row, outcome in zip(X.tolist(), y.tolist(), strict=True):
+            score = sum(Fraction(a) * Fraction(b) for a, b in zip(row, w.tolist(), strict=True))
+            exact += (score - Fraction(outcome)) ** 2
+    low, high, *_ = LeastSquares(features).merge(sums).tangent(w)
+    assert Fraction(low) <= exact <= Fraction(high)
 
 
 def test_sums_grow_with_features_that_join_late() -> None:

@@ -2,6 +2,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 def add_outer_products(rows: NDArray[np.float64], gram: NDArray[np.float64]) -> None: ...
+def add_carefully(
+    high: NDArray[np.float64], low: NDArray[np.float64], part: NDArray[np.float64]
+) -> None: ...
 def depth_of(count: int) -> int: ...
 
 class ColumnSums:

@@ -26,6 +26,26 @@ def add_outer_products(const double[:, :] rows not None, double[:, ::1] gram not
             noregret_gram(&rows[0, 0], max(stride, n), rows.shape[0], n, &gram[0, 0])
 
 
+def add_carefully(double[:, ::1] high not None, double[:, ::1] low not None, const double[:, ::1] part not None):
+    """Add a matrix to another one, and what rounding takes from each sum to a third one."""
+    cdef Py_ssize_t k, numbers = high.shape[0] * high.shape[1]
+    cdef double rounded, shift
+    cdef double *sums
+    cdef double *lost
+    cdef const double *more
+    if not (high.shape[0] == low.shape[0] == part.shape[0] and high.shape[1] == low.shape[1] == part.shape[1]):
+        raise ValueError("expected three matrices of the same shape")
+    if not numbers:
+        return
+    sums, lost, more = &high[0, 0], &low[0, 0], &part[0, 0]
+    with nogil:
+        for k in range(numbers):
+            rounded = sums[k] + more[k]
+            shift = rounded - sums[k]
+            lost[k] += (sums[k] - (rounded - shift)) + (more[k] - shift)
+            sums[k] = rounded
+
+
 def depth_of(Py_ssize_t count):
     """Return the largest number of consecutive additions in an element, for that many rows."""
     return count // 64 + 67

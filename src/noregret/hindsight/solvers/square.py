@@ -21,11 +21,8 @@ from noregret.hindsight.rows import Rows
 from noregret.hindsight.solvers import quadratic as solve
 from noregret.hindsight.solvers.curvature import Factored
 from noregret.hindsight.solvers.tangent import OnRows, Quadratic, SquareLoss, Tangent
-from noregret.hindsight.sums import depth_of
+from noregret.hindsight.sums import add_carefully, depth_of
 from noregret.limits import SMALLEST, UNDERFLOW
-
-# Most plain additions in a row between compensated ones.
-MAX_PLAIN_ADDITIONS = 2_048
 
 
 class LeastSquares:
@@ -51,8 +48,7 @@ class LeastSquares:
         self.gram_sum = Sum((features, features))
         self.moment_sum = Sum((features,))
         self.energy_sum = Sum(())
-        self.waiting: Floats | None = None
-        self.waiting_depth = 0
+        self.waiting: tuple[Floats, Floats] | None = None  # products, and what rounding took
 
     @property
     def features(self) -> int:
@@ -97,30 +93,26 @@ class LeastSquares:
     def add_product(self, product: Floats, rows: int) -> LeastSquares:
         """Add rows by Σ z zᵀ for z = (y, x), in the layout of ``add_outer_products``.
 
-        Products are collected and added together, as long as that does not cost digits.
+        Products are collected, with compensation, until the sums are used.
         """
-        if self.waiting is not None and self.waiting.shape == product.shape:
-            self.waiting += product
+        if self.waiting is not None and self.waiting[0].shape == product.shape:
+            add_carefully(*self.waiting, product)
         else:
             self.take_in()
-            self.waiting = product
-        self.waiting_depth += depth_of(rows)
+            self.waiting = product, np.zeros_like(product)
+        self.depth = max(self.depth, depth_of(rows))
         self.rounds += rows
-        if self.waiting_depth > MAX_PLAIN_ADDITIONS:
-            self.take_in()
         return self
 
     def take_in(self) -> None:
         """Add the collected products."""
-        product, depth = self.waiting, self.waiting_depth
-        self.waiting, self.waiting_depth = None, 0
-        if product is not None:
-            upper = np.triu(product)
+        parts, self.waiting = self.waiting or (), None
+        for part in parts:
+            upper = np.triu(part)
             whole = upper + np.triu(upper, 1).T
             self.gram_sum.add(whole[1:, 1:])
             self.moment_sum.add(whole[0, 1:])
             self.energy_sum.add(whole[0, 0])
-            self.depth = max(self.depth, depth)
 
     def get_state(self) -> tuple[dict[str, Floats], dict[str, Any]]:
         """Return arrays and numbers from which the same sums continue to the bit."""
@@ -129,13 +121,16 @@ class LeastSquares:
             kept: Sum = getattr(self, f"{name}_sum")
             arrays |= {f"{name}.high": kept.high.reshape(-1), f"{name}.low": kept.low.reshape(-1)}
         if self.waiting is not None:
-            arrays["waiting"] = self.waiting.reshape(-1)
+            high, low = self.waiting
+            arrays |= {
+                "waiting.high": high.reshape(-1).copy(),
+                "waiting.low": low.reshape(-1).copy(),
+            }
         return arrays, {
             "features": len(self.moment_sum.high),
             "rounds": self.rounds,
             "depth": self.depth,
-            "waiting": None if self.waiting is None else len(self.waiting),
-            "waiting_depth": self.waiting_depth,
+            "waiting": None if self.waiting is None else len(self.waiting[0]),
         }
 
     @classmethod
@@ -151,8 +146,8 @@ class LeastSquares:
         made.rounds, made.depth = numbers["rounds"], numbers["depth"]
         if numbers["waiting"] is not None:
             side = numbers["waiting"]
-            made.waiting = arrays["waiting"].reshape(side, side).copy()
-            made.waiting_depth = numbers["waiting_depth"]
+            high, low = (arrays[f"waiting.{part}"].reshape(side, side) for part in ("high", "low"))
+            made.waiting = high.copy(), low.copy()
         return made
 
     @classmethod
@@ -193,12 +188,12 @@ class LeastSquares:
         inequality bounds by the columns' norms, plus the underflow of each product.
         """
         gram, moment, energy = self.gram, self.moment, self.energy
-        error = growth(self.depth + 2 * self.features + 8)
+        error = growth(self.depth + 2 * additions_of(self.features) + 8)
         lost = self.lost
         norms = np.sqrt(np.diag(gram) + lost) * (1 + error)
         size = upward((math.sqrt(energy + lost) + float(norms @ np.abs(w))) * (1 + 2 * error))
-        image = gram @ w
-        loss = energy - 2 * float(moment @ w) + float(image @ w)
+        image = sums_of(gram * w)
+        loss = energy - 2 * float(sums_of(moment * w)) + float(sums_of(image * w))
         # Add the underflow of every number in the sums.
         times = 1 + float(np.abs(w).sum())
         off = upward(2 * error * size * size + 2 * lost * times * times)
@@ -241,6 +236,20 @@ class LeastSquares:
     ) -> Answer:
         """Return the weighting that minimises  scale · L(u) + entropy · KL(u ‖ uniform)."""
         return solve.best_in_simplex(self.quadratic(rows), entropy, scale, weight, limits)
+
+
+def sums_of(products: Floats) -> Floats:
+    """Return sums along the last axis, in parts, so that few additions follow each other."""
+    count = products.shape[-1]
+    side = math.isqrt(max(0, count - 1)) + 1
+    missing = [(0, 0)] * (products.ndim - 1) + [(0, side * side - count)]
+    parts = np.pad(products, missing).reshape(*products.shape[:-1], side, side)
+    return np.asarray(parts.sum(axis=-1).sum(axis=-1))
+
+
+def additions_of(count: int) -> int:
+    """Return the most additions in a row, with the product before them, in such a sum."""
+    return 2 * (math.isqrt(max(0, count - 1)) + 1) + 1
 
 
 class Sum:

@@ -165,7 +165,8 @@ class Ledger:
         words = self.sheet[: packed(X, y, self.sheet)]
         large = len(words) >= SMALL_PAGE
         if product is None and large and self.sums is not None:
-            product = self.product(Table(X, y), features)
+            recorded = Table.full(words, len(y), features)
+            product = self.product(recorded or Table(X, y), features)
         kept = self.pages is not None or product is None
         self.work(words.copy() if kept else words, len(y), features, moment, product)
 
