@@ -18,6 +18,7 @@ TEXT_ROWS = 1_300_000  # more than 500 MB of text
 TABLE_ROWS = 1_000_000
 NONZEROS, FEATURES = 30, 50_000
 CHUNK = 20_000
+READ_BYTES = 2**20
 
 Bytes = NDArray[np.uint8]
 
@@ -164,3 +165,11 @@ def repeated(path: Path, size: int, header: bool, into: Path) -> Path:
                 source.readline()
             shutil.copyfileobj(source, file)
     return into
+
+
+def read(path: Path) -> None:
+    """Read a file into one buffer, over and over."""
+    buffer = bytearray(READ_BYTES)
+    with path.open("rb", buffering=0) as file:
+        while file.readinto(buffer):
+            pass

@@ -29,7 +29,7 @@ from benchmarks._command import (
     python,
     runs,
 )
-from benchmarks._files import TEXT_ROWS, svmlight_text, vw_text
+from benchmarks._files import TEXT_ROWS, read, svmlight_text, vw_text
 from benchmarks._harness import Disagreement, Grid, Row, duration, faster, race, skipped, speed
 from noregret import WidrowHoff
 from noregret.linear.engine.block_rows import play_rows
@@ -39,7 +39,6 @@ from noregret.streams.parsing.vocabulary import Vocabulary
 PACKAGES = ("vowpalwabbit",)
 RATE = 0.1
 ALIKE = 0.02  # of the loss: what sharing weights and single precision cost the peer
-BUFFER = 2**20
 
 
 def run(quick: bool) -> Iterator[Row | Grid]:
@@ -151,11 +150,3 @@ def our_loss(command: list[str]) -> float:
 def must_be_alike(ours: float, peer: float, what: str) -> None:
     if not abs(ours - peer) <= ALIKE * peer:
         raise Disagreement(f"{what}: ours {ours:.6g}, the peer's {peer:.6g}: not the same work")
-
-
-def read(path: Path) -> None:
-    """Read a file into one buffer, over and over."""
-    buffer = bytearray(BUFFER)
-    with path.open("rb", buffering=0) as file:
-        while file.readinto(buffer):
-            pass
