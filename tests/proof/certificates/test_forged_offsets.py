@@ -252,3 +252,43 @@ def test_a_separator_too_large_for_a_certificate_is_refused_in_words() -> None:
     game = nr.play(nr.make("multiclass-perceptron"), ROWS * 1e100, np.sign(ROWS[::-1, 0]))
     with pytest.raises(nr.NoRegretError, match="scale the columns"):
         game.certificate()
+
+
+@pytest.mark.parametrize("offset", [1e6, 1e9, 1e15])
+def test_the_loss_of_a_support_vector_machine_is_that_of_its_weights(offset: float) -> None:
+    X, y = ROWS + offset, np.sign(ROWS[:, 0] + 0.3 * ROWS[::-1, 1])
+    certificate = nr.batch.make("soft-margin-svm").fit(X, y).certificate()
+    weights = fractions([certificate.hindsight.witness[str(k)] for k in range(X.shape[1])])
+    short = (1 - Fraction(v) * dot(x, weights) for x, v in zip(table(X), y.tolist(), strict=True))
+    exact = float(sum((max(Fraction(0), each) for each in short), Fraction(0)))
+    assert certificate.loss.total == pytest.approx(exact, rel=1e-12)
+    assert certificate.hindsight.loss == pytest.approx(exact, rel=1e-9)
+    assert nr.verify(certificate, X, y).confirmed
+
+
+@pytest.mark.parametrize("penalty", [1e-3, 0.1])
+def test_a_gap_that_is_not_proven_is_refused(penalty: float) -> None:
+    X, y = ROWS, ROWS @ np.arange(1.0, ROWS.shape[1] + 1) + 1e-3 * np.sin(np.arange(len(ROWS)))
+    certificate = nr.batch.make("ridge", penalty=penalty).fit(X, y).certificate()
+    best = certificate.hindsight
+    assert nr.verify(certificate, X, y).confirmed
+    assert best.gap > 1e-8 * best.loss
+    assert not nr.verify(forged(certificate, loss=best.loss, gap=0.0), X, y).confirmed
+
+
+def test_an_exact_fit_is_exact_however_little_time_there_is() -> None:
+    X = np.array([[1.0, 0, 1], [0, 1, 1], [1, 1, 1], [2, 1, 1], [3, 5, 1]])
+    y = X @ [2.0, -1.0, 0.5]
+    game = nr.play(nr.make("nlms"), X, y)
+    certificate = game.certificate(limits=nr.hindsight.Limits(seconds=1e-9))
+    assert certificate.hindsight.exact
+    assert certificate.hindsight.seconds is None
+    assert nr.verify(certificate, X, y).failed == ()
+
+
+def test_many_long_names_of_classes_are_verified() -> None:
+    names = [f"{k} " + "x" * 150 for k in range(100)]
+    X = draw.normal(size=(100, 2)).round(2)
+    certificate = nr.play(nr.make("softmax", radius=1.0), X, names).certificate()
+    assert max(map(len, certificate.data.transforms)) > 10_000
+    assert nr.verify(json.loads(certificate.to_json()), X, names).confirmed

@@ -11,11 +11,11 @@ import numpy as np
 
 from noregret.base.compiled.losses import Loss
 from noregret.hindsight.blocks import padded
-from noregret.hindsight.losses import as_labels, is_square, losses_of
+from noregret.hindsight.losses import Losses, as_labels, is_square, losses_of
 from noregret.hindsight.proofs.rounding import Floats, norm, total, upward
 from noregret.hindsight.rows import Rows, score_error
 from noregret.hindsight.solvers.quadratic import up_to
-from noregret.hindsight.solvers.triangular import Careful
+from noregret.hindsight.solvers.triangular import Careful, careful_scores
 
 
 class Paid(NamedTuple):
@@ -37,6 +37,7 @@ class Paid(NamedTuple):
 # the most columns for that, as it needs dense rows.
 SHARP_SHARE = 1e-12
 MAX_CAREFUL_COLUMNS = 2_000
+MAX_CAREFUL_NUMBERS = 10_000_000  # of rows times columns, for other losses than the square
 
 
 # The classes with a limit on weights, in the texts of ``hindsight``.
@@ -117,13 +118,21 @@ def paid_by(weights: Floats, comparator: str, rows: Rows, loss: Loss) -> Paid:
             missed += int(np.count_nonzero(labels[at : at + len(y)] * scores <= 0))
             at += len(y)
         return Paid(float(missed), 0.0)
-    losses, scores = losses_of(loss, outcomes), rows.scores(weights)
+    losses = losses_of(loss, outcomes)
+    paid = paid_for(losses, rows.scores(weights), score_error(rows, weights))
+    if paid.rounding > SHARP_SHARE * paid.loss and len(weights) <= MAX_CAREFUL_COLUMNS:
+        if is_square(loss):
+            low, high = Careful(rows).interval(weights)
+            sharp = Paid(low + 0.5 * (high - low), upward(high - low, high))
+        elif rows.shape[0] * len(weights) <= MAX_CAREFUL_NUMBERS:
+            sharp = paid_for(losses, *careful_scores(rows, weights))
+        else:
+            sharp = paid
+        paid = min(paid, sharp, key=lambda each: each.rounding)
+    return paid
+
+
+def paid_for(losses: Losses, scores: Floats, doubt: Floats) -> Paid:
+    """Return the loss of scores, and how much more it may be where these have an error."""
     own = total(losses.value(scores))
-    off = upward(total(losses.value_above(scores, score_error(rows, weights))) - own, abs(own))
-    if not is_square(loss):
-        return Paid(own, abs(off))
-    if abs(off) > SHARP_SHARE * own and len(weights) <= MAX_CAREFUL_COLUMNS:
-        low, high = Careful(rows).interval(weights)
-        if high - low < 2 * abs(off):
-            own, off = low + 0.5 * (high - low), upward(high - low, high)
-    return Paid(own, abs(off))
+    return Paid(own, abs(upward(total(losses.value_above(scores, doubt)) - own, abs(own))))

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from noregret.base.json_schemas import fault_in, validator
 from noregret.errors import CertificateError
+from noregret.limits import MAX_TRANSFORM
 from noregret.proof.certificates.certificate import (
     FORMAT,
     LINEAR,
@@ -173,7 +174,8 @@ def _check_values(contents: Mapping[str, Any]) -> None:
     todo, count = [("", contents)], 0
     while todo:
         path, value = todo.pop()
-        if isinstance(value, str) and len(value) > MAX_TEXT:
+        most = MAX_TRANSFORM if path.startswith("data.transforms.") else MAX_TEXT
+        if isinstance(value, str) and len(value) > most:
             raise CertificateError(f"{path}: a text of {len(value):,} characters")
         if isinstance(value, float) and not math.isfinite(value):
             raise CertificateError(f"{path}: {value} is not a finite number")

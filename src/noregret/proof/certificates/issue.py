@@ -12,7 +12,7 @@ from noregret.errors import NoRegretError
 from noregret.hindsight import Limits
 from noregret.hindsight.proofs.answer import USUAL, is_rounding
 from noregret.hindsight.proofs.deadline import Deadline, time_limit
-from noregret.limits import UNDERFLOW
+from noregret.limits import MAX_TRANSFORM, UNDERFLOW
 from noregret.linear.learner import Learner
 from noregret.proof.certificates.certificate import (
     LOOSEST,
@@ -56,6 +56,9 @@ def certified(
         )
     if game.rounds == 0:
         raise NoRegretError("nothing was played yet, so there is nothing to certify")
+    if (longest := max(map(len, game.transforms), default=0)) > MAX_TRANSFORM:
+        what = f"the names of classes or columns have {longest:,} characters"
+        raise NoRegretError(f"{what}: too long for a certificate", "use shorter names")
     learner, told = game.learner, ExtraArguments(given)
     evidence = game.evidence(told, limits)
     for key in given:
@@ -85,6 +88,8 @@ def certified(
     if unused := sorted(set(told) - told.used):
         spoken = "the usual comparison" if theorem is None else theorem.name
         raise ValueError(f"{', '.join(unused)} makes no difference to {spoken} here: leave it out")
+    exact = best.exact and is_rounding(best.gap, best.loss, evidence.energy)
+    cut_short = evidence.once("cut short", lambda: deadline.passed) and not exact
     return Certificate(
         learner.name,
         {key: plain(value) for key, value in learner.params.items()},
@@ -95,9 +100,9 @@ def certified(
             best.loss,
             best.gap,
             evidence.witness_of(best),
-            best.exact and is_rounding(best.gap, best.loss, evidence.energy),
+            exact,
             None if limits.tolerance == USUAL.tolerance else limits.tolerance,
-            limits.seconds if evidence.once("cut short", lambda: deadline.passed) else None,
+            limits.seconds if cut_short else None,
         ),
         regret,
         promise,

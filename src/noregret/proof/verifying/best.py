@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
-from noregret.hindsight.proofs.answer import EXACT_GAP, USUAL
+from noregret.hindsight.proofs.answer import EXACT_FIT, EXACT_GAP, USUAL
 from noregret.hindsight.proofs.witness import NORM_FACTOR, REACH, Paid, is_as_far
 from noregret.hindsight.solvers.quadratic import up_to
 from noregret.limits import MAX_PARAMETER, UNDERFLOW
@@ -94,6 +94,8 @@ def loss(judge: Judge, path: str, stated: Any, found: Any) -> Line:
     found = judge.replay.best.loss
     size = max(abs(stated), abs(own.loss))
     slack = TOLERANCE * size + own.rounding + there.rounding + UNDERFLOW
+    # Of exact fits, each search leaves another rounding error.
+    slack += EXACT_FIT * (judge.replay.evidence().energy or 0.0)
     # A solver adds its own rounding to what it states: as much as it adds here.
     added = 2 * max(0.0, found - there.loss)
     pays = -slack <= stated - own.loss <= slack + added
@@ -160,13 +162,15 @@ def gap(judge: Judge, path: str, stated: Any, found: Any) -> Line:
         return Line(path, stated, found, agree, line.note)
     claimed, lower = said.loss - said.gap, proven.loss - proven.gap
     size = max(abs(proven.loss), abs(lower))
-    slack = TOLERANCE * size + min(proven.gap, SEARCHED * size)
-    paid = paid_by(replay, proven)
-    slack += paid.rounding
-    if claimed > lower + slack and not proven.exact:  # the stated search may have proven more
-        again = replay.again.hindsight
-        if again.comparator == proven.comparator:
-            lower = max(lower, again.loss - again.gap)
+    slack = TOLERANCE * size + paid_by(replay, proven).rounding
+    if proven.exact:
+        slack += min(proven.gap, SEARCHED * size)
+    else:  # the stated search may have proven more, or a more precise one proves it
+        for search in ("again", "finer"):
+            if claimed > lower + slack:
+                other = getattr(replay, search).hindsight
+                if other.comparator == proven.comparator:
+                    lower = max(lower, other.loss - other.gap)
     if not (claimed <= lower + slack and said.loss >= lower - slack):
         return line
     if replay.cut_short:  # it may leave anything open, as long as all it claims is proven

@@ -61,7 +61,7 @@ def verify_canceller(
         raise NoRegretError("there are no samples in the microphone's recording")
     game = CancellerGame(canceller)
     found = game.certificate()
-    replay = Replay(game, stated, found, None, USUAL, lambda: found, SINGLE)
+    replay = Replay(game, stated, found, None, USUAL, lambda: found, lambda: found, SINGLE)
     with np.errstate(all="ignore"):  # stated weights may be huge
         return compared(contents, replay, ECHO_RULES)
 

@@ -49,6 +49,8 @@ class Replay:
         The limits of the search in hindsight.
     search_again
         Returns the certificate with the stated limits of the search.
+    search_finer
+        Returns the certificate of a more precise search.
     tolerance
         Relative tolerance of the loss.
     outdone
@@ -63,6 +65,7 @@ class Replay:
     theorem: Theorem | None
     limits: Limits
     search_again: Callable[[], Certificate]
+    search_finer: Callable[[], Certificate]
     tolerance: float = TOLERANCE
     outdone: bool = False
     from_sums: Callable[[], Certificate | None] = lambda: None
@@ -75,6 +78,11 @@ class Replay:
     def again(self) -> Certificate:
         """The certificate with the stated limits of the search."""
         return self.search_again()
+
+    @cached_property
+    def finer(self) -> Certificate:
+        """The certificate of a more precise search."""
+        return self.search_finer()
 
     @property
     def cut_short(self) -> bool:

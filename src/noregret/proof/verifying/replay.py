@@ -35,6 +35,8 @@ if TYPE_CHECKING:
 
 # The tolerance of the search in hindsight, relative to the certificate's.
 TOLERANCE_FACTOR = 0.1
+# The same of a search for a lower end that this one does not prove, and its time in seconds.
+FINER, FINER_SECONDS = 1e-3, 10.0
 ECHO = "echo"
 
 
@@ -236,6 +238,7 @@ def replay_of(stated: Certificate, game: Certifiable, target: str | None = None)
         if not outdone:
             game, found = other, restated
     theorem = None if found.theorem is None else candidates(game.learner, found.theorem.name)[0]
+    finer = Limits(tolerance=max(TIGHTEST, FINER * limits.tolerance), seconds=FINER_SECONDS)
     as_told = Limits(tolerance=min(max(told, TIGHTEST), LOOSEST))
 
     def from_sums() -> Certificate | None:
@@ -252,6 +255,7 @@ def replay_of(stated: Certificate, game: Certifiable, target: str | None = None)
         theorem,
         limits,
         lambda: certified(game, as_told),
+        lambda: certified(game, finer),
         outdone=outdone,
         from_sums=from_sums,
     )
