@@ -197,7 +197,13 @@ class BatchEvidence(Evidence):
     # The witness of a certificate.
 
     def witness_of(self, answer: Answer) -> dict[str, float]:
-        """Return the weights of the best fixed predictor by name."""
+        """Return the weights of the best fixed predictor by name, or refuse huge ones."""
+        largest = float(np.abs(answer.witness).max(initial=0.0))
+        if not largest < MAX_VALUE:
+            raise NoRegretError(
+                f"weights reach {largest:.3g}: too large for a certificate",
+                "scale the columns to similar sizes",
+            )
         return dict(zip(self.names, np.asarray(answer.witness).tolist(), strict=True))
 
     def is_within(self, witness: Mapping[str, float], comparator: str) -> bool:

@@ -292,3 +292,10 @@ def test_many_long_names_of_classes_are_verified() -> None:
     certificate = nr.play(nr.make("softmax", radius=1.0), X, names).certificate()
     assert max(map(len, certificate.data.transforms)) > 10_000
     assert nr.verify(json.loads(certificate.to_json()), X, names).confirmed
+
+
+@pytest.mark.parametrize("intercept", [True, False])
+def test_weights_of_tiny_columns_are_refused_in_words(intercept: bool) -> None:
+    fitted = nr.batch.make("linear-regression", intercept=intercept).fit(ROWS * 1e-150, ROWS[:, 0])
+    with pytest.raises(nr.NoRegretError, match="scale the columns"):
+        fitted.certificate()
