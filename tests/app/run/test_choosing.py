@@ -114,6 +114,9 @@ def test_several_classes_are_listed_in_the_order_of_their_names(tmp_path: Path) 
         assert [row[k] for k, row in enumerate(counts)] == [
             each["right"] for each in found["measures"]["recall"]
         ]
+    text = " ".join(done("run", file, "--target", "y").split())
+    assert "auto is for two classes at most, so the learner is softmax" in text
+    assert "that of the final weights" in text
 
 
 def test_as_many_features_as_rows_explain_a_perfect_hindsight(tmp_path: Path) -> None:

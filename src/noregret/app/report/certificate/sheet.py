@@ -148,8 +148,11 @@ def facts(certificate: Certificate) -> Iterator[Fact]:
 
 def class_words(best: Best) -> str:
     """Name the class of predictors that the best in hindsight is the best of."""
-    named = clean(best.comparator).replace("as long as the last", "the norm of the final")
-    return named.replace("as long as the weights", "the norm of the weights")
+    ball, found, own = clean(best.comparator).partition(", as long as the ")
+    if not found:
+        return ball
+    norm = ball.replace("ball of radius", "norm at most")
+    return f"{norm}, that of the {own.replace('last', 'final')}"
 
 
 def constant(certificate: Certificate) -> str:
