@@ -31,7 +31,8 @@ class Quotes:
     """
 
     def __init__(self, delimiter: bytes) -> None:
-        self.before_values = np.frombuffer(delimiter + b"\r\n", dtype=np.uint8)
+        self.before_values = np.zeros(256, dtype=bool)  # by byte: not isin, which imports numpy.ma
+        self.before_values[list(delimiter + b"\r\n")] = True
         self.inside = False
         self.last = ord("\n")  # the byte before the block
         self.closed = False  # whether that ended a quoted value
@@ -55,10 +56,12 @@ class Quotes:
         """Return where quoted values open and close in a block, and remember how it ends."""
         text = np.frombuffer(block, dtype=np.uint8)
         quotes = np.flatnonzero(text == QUOTE)
-        before = np.concatenate([[self.last], text])[quotes]
+        before = text[quotes - 1]
+        if len(quotes) and quotes[0] == 0:
+            before[0] = self.last
         first = int(self.inside)  # the first opening quote, if quotes alternate
         opening = before[first::2]
-        regular = np.isin(opening, self.before_values) | (opening == QUOTE)
+        regular = self.before_values[opening] | (opening == QUOTE)
         if not self.inside and len(quotes) and quotes[0] == 0 and self.last == QUOTE:
             regular[0] = self.closed
         if regular.all():
@@ -71,12 +74,12 @@ class Quotes:
         self.last = block[-1]
         return opens, closes
 
-    def one_by_one(self, quotes: Places, before: Places) -> tuple[Places, Places]:
+    def one_by_one(self, quotes: Places, before: NDArray[np.uint8]) -> tuple[Places, Places]:
         """Do the same if some quotes are ordinary characters."""
         opens: list[int] = []
         closes: list[int] = []
         inside, closed = self.inside, -1 if self.closed else -2
-        starts = np.isin(before, self.before_values).tolist()
+        starts = self.before_values[before].tolist()
         for at, starts_value in zip(quotes.tolist(), starts, strict=True):
             if inside:
                 closes.append(at)
