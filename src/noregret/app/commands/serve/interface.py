@@ -105,7 +105,7 @@ STYLE = (
 )
 
 
-def page(document: dict[str, Any], models: Sequence[str]) -> str:
+def page(document: dict[str, Any], models: Sequence[str], address: str) -> str:
     """Return the page of a server: its models, its paths, and how to call it."""
     rows = "".join(
         f"<tr><td><code>{method.upper()} {escape(path)}</code></td><td>{escape(does['summary'])}"
@@ -117,8 +117,8 @@ def page(document: dict[str, Any], models: Sequence[str]) -> str:
     name = escape(models[0]) if models else "default"
     listed = ", ".join(f'<a href="models/{escape(each)}">{escape(each)}</a>' for each in models)
     body = '{"id": "order-1", "x": {"sun": 0.8}}'
-    path = f"ADDRESS/models/{name}/predict"
-    call = f"curl -H 'Content-Type: application/json' -d '{escape(body)}' {path}"
+    path = f"{escape(address)}models/{name}/predict"
+    call = f"curl -H 'Content-Type: application/json' -d '{escape(body)}' \\\n  {path}"
     return (
         '<!doctype html><html lang="en"><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width"><title>noregret</title>'

@@ -203,7 +203,7 @@ class Server:
 
     async def page(self, request: Request) -> Response:
         """Describe the interface for people."""
-        return HTMLResponse(page(described(), list(self.desks)))
+        return HTMLResponse(page(described(), list(self.desks), str(request.base_url)))
 
 
 def as_json(value: Any) -> Response:
