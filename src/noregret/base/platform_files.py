@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import sys
 import threading
+from contextlib import suppress
 
 if sys.platform == "win32":
     import msvcrt
@@ -55,6 +56,13 @@ def _seek_and_read(descriptor: int, size: int, place: int) -> bytes:
 
 
 _read_some_at = getattr(os, "pread", _seek_and_read)
+
+
+def enlarge_pipe(descriptor: int, size: int) -> None:
+    """Let a pipe hold so many bytes, where the system allows it, so that reads return more."""
+    if sys.platform == "linux":
+        with suppress(OSError):
+            fcntl.fcntl(descriptor, fcntl.F_SETPIPE_SZ, size)
 
 
 def is_ready(descriptor: int) -> bool:

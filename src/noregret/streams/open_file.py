@@ -11,12 +11,14 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import IO
 
 from noregret.base.atomic_files import naming
-from noregret.base.platform_files import is_ready, open_to_read, read_at
+from noregret.base.platform_files import enlarge_pipe, is_ready, open_to_read, read_at
 from noregret.errors import NoRegretError
 from noregret.streams.seals import Seal, new_hash
 
 # Bytes parsed at a time.
 BLOCK = 1 << 22
+# Bytes that a pipe may hold: its blocks are what is there, and small ones take more time each.
+PIPE = 1 << 20
 STDIN = "-"
 UTF_16, UTF_32 = (b"\xff\xfe", b"\xfe\xff"), b"\xff\xfe\0\0"
 PACKED = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd"}
@@ -48,6 +50,8 @@ class Opened:
             self.owned = True
         state = os.fstat(self.descriptor)
         self.regular = stat.S_ISREG(state.st_mode)
+        if stat.S_ISFIFO(state.st_mode):
+            enlarge_pipe(self.descriptor, PIPE)
         self.size = state.st_size if self.regular else 0
         if self.regular and path == STDIN:  # which may have been read from already
             self.size -= os.lseek(self.descriptor, 0, os.SEEK_CUR)
