@@ -36,7 +36,7 @@ OPTIONS = [
         "--ttl",
         metavar="TIME",
         type=duration,
-        help="How long to wait for the label of a prediction, as in 24h (default: for ever).",
+        help="How long to wait for the label of a prediction, as in 24h (default: no limit).",
     ),
     file(OUTPUT, "--store", "The journal: all events and the model, in one SQLite file."),
     option(
@@ -47,7 +47,7 @@ OPTIONS = [
         INPUT,
         "--new-key",
         metavar="NAME",
-        help="Make an API key, print what to configure, and end.",
+        help="Make an API key, print what to configure, and exit.",
     ),
     option(ADDRESS, "--host", metavar="HOST", default="127.0.0.1", help="Where to listen."),
     option(

@@ -138,6 +138,8 @@ def facts(certificate: Certificate) -> Iterator[Fact]:
     if paid.mistakes is not None:
         share = percent(paid.mistakes / data.rounds)
         words = f"{share} of the labels predicted wrongly{whose}"
+        if any(text.startswith("classes=") for text in data.transforms):
+            words += "; a class counts as known in the round in which it first appears"
         yield Fact("mistakes", figure(paid.mistakes), words)
     best = certificate.hindsight
     found = "the best in hindsight" if best.gap <= NARROW * abs(best.loss) else "the best found"
