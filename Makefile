@@ -34,7 +34,7 @@ dev: tools build-tools
 test: export PIP_COMPILE := 0
 test: $(BIN)/pip
 	$(MAKE) --jobs 2 strict-wheel checked
-	$(BIN)/pip install --quiet --no-deps --force-reinstall $(VENV)/strict/*.whl
+	$(BIN)/pip install --quiet --compile --no-deps --force-reinstall $(VENV)/strict/*.whl
 	$(BIN)/python $(PYTEST) --doctest-modules --pyargs noregret tests
 
 # What `make test` installed, on a processor without wide vectors as far as it can tell.
