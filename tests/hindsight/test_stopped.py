@@ -25,6 +25,7 @@ from noregret.hindsight import (
     largest_margin,
 )
 from noregret.hindsight.proofs.deadline import expired, time_limit
+from tests.thorough import sized
 
 Floats = NDArray[np.float64]
 RANDOM = np.random.default_rng(5)
@@ -95,6 +96,27 @@ def test_a_search_that_is_stopped_holds_the_minimum_between_its_ends(
         assert min(sharp.lower, sharp.loss) <= found.loss
         # Nobody went on after the time was over, but for finishing what has no end of its own.
         assert clock.now <= seconds + 45
+
+
+@pytest.mark.parametrize("search", SEARCHES)
+def test_very_many_features_do_not_keep_a_search_from_stopping(search: str) -> None:
+    random, features = np.random.default_rng(5), sized(100_000, full=1_000_000)
+    at = np.sort(random.integers(0, features, (20, 5)), axis=1).ravel()
+    X = sparse.csr_array((np.ones(100), at, np.arange(0, 101, 5)), shape=(20, features))
+    clock = Ticking()
+    found = SEARCHES[search](
+        Rows(X, random.choice([-1.0, 1.0], 20)), Limits(seconds=3.5, clock=clock)
+    )
+    assert found.lower <= found.loss < math.inf
+    assert clock.now <= 3.5 + 45
+
+
+def test_dual_ascent_that_is_stopped_early_states_the_loss_of_its_latest_predictor() -> None:
+    X, y = SHAPES["wide"]
+    for seconds in (0.5, 1.5, 2.5, 3.5, 4.5):
+        limits = Limits(seconds=seconds, clock=Ticking())
+        found = best_in_ball(Rows(X, y), "logistic", 2.0, limits=limits)
+        assert found.loss < len(y) * math.log(2)
 
 
 def test_a_margin_that_is_stopped_holds_the_largest() -> None:

@@ -10,6 +10,7 @@ from noregret.errors import NoRegretError
 from noregret.hindsight.classes.domain import Unpriced
 from noregret.hindsight.losses import losses_of
 from noregret.hindsight.proofs.answer import USUAL, Answer, Limits, exactly
+from noregret.hindsight.proofs.deadline import expired
 from noregret.hindsight.proofs.rounding import Floats, total, upward
 from noregret.hindsight.rows import Rows
 from noregret.hindsight.solvers.curvature import Curvature, Search
@@ -105,7 +106,7 @@ class Box(Unpriced):
             free = (np.sign(pull) * v > -self.radius) & (pull != 0)
             left = float(np.abs(pull[free]).max(initial=0.0))
             first = first or left
-            if left <= MAX_PULL_LEFT * first:
+            if left <= MAX_PULL_LEFT * first or expired():
                 break
             wanted = np.where(free, -pull, 0.0)
             step = curvature.solve(np.where(free, 0.0, stiff), wanted, Search(accuracy=0.01))
@@ -121,6 +122,8 @@ class Box(Unpriced):
     def gaining(self, v: Floats, step: Floats, pull: Floats, curvature: Curvature) -> Floats | None:
         """Return the first point along the step, halved until the quadratic falls."""
         for halving in range(HALVINGS):
+            if expired():
+                break
             moved = self.inside(v + 0.5**halving * step)
             change = moved - v
             if float(change @ pull) + 0.5 * float(change @ curvature.times(change)) < 0:

@@ -72,6 +72,7 @@ class Climb:
         self.gradient = rows.combine(self.slopes)
         self.found = Found(start, self.slopes, losses.line_of(self.slopes)[1], start)
         self.found.loss = float(losses.value(scores).sum())
+        self.unpaid: Floats | None = None  # a predictor whose loss is not known yet
 
     def go(self, limits: Limits) -> None:
         """Pass over the rows until the gap is small enough or hardly shrinks, or time is up."""
@@ -87,6 +88,7 @@ class Climb:
                 break
             if len(gaps) > STALLED and not gaps[-1] < (1 - MIN_CUT) * gaps[-1 - STALLED]:
                 break
+        self.pay()
 
     def has_multiplier(self) -> bool:
         """Return whether the multiplier is a number to divide by."""
@@ -127,12 +129,18 @@ class Climb:
         self.multiplier = factor * size / ball.radius
         constants = losses.line_of(self.slopes)[1]
         lower = ball.lowest(self.gradient) - float(constants.sum())
-        w, rising = ball.lowest_point(self.gradient), lower - found.lower > RISING * abs(lower)
-        if not rising or expired():
-            loss = float(losses.value(self.rows.scores(w)).sum())
-            if loss < found.loss:
-                found.w, found.loss = w, loss
+        self.unpaid = w = ball.lowest_point(self.gradient)
+        if not lower - found.lower > RISING * abs(lower):
+            self.pay()
         if lower > found.lower:
             found.slopes, found.constants, found.lines_at = self.slopes, constants, w
             found.lower = lower
             self.slopes = self.slopes.copy()
+
+    def pay(self) -> None:
+        """Compute the loss of the latest predictor, if that is not done yet."""
+        if self.unpaid is not None:
+            loss = float(self.losses.value(self.rows.scores(self.unpaid)).sum())
+            if loss < self.found.loss:
+                self.found.w, self.found.loss = self.unpaid, loss
+            self.unpaid = None
