@@ -48,6 +48,7 @@ REACHED = {
     "projected-gradient-anytime": 0.97,
     "ogd-anytime": 0.97,
     "logistic": 0.65,
+    "auto-classes": 0.9,
     "multiclass-hinge": 0.99,
     "multiclass-perceptron": 0.999,
     "softmax": 0.58,

@@ -35,11 +35,11 @@ def readings(variant: Variant, X: Floats, y: Any) -> dict[str, Floats]:
     slopes: list[float] = []
     norms, peaks = np.linalg.norm(X, axis=1), np.abs(X).max(axis=1)
     if variant.classes:
+        found = {"norm": norms, "peak": peaks, "outcome": np.zeros(len(X))}
+        if variant.name == "auto-classes":  # scores do not tell the gradient by that of a new class
+            return found
         pulls = class_slopes(plain, X, y)
-        return {
-            "norm": norms,
-            "peak": peaks,
-            "outcome": np.zeros(len(X)),
+        return found | {
             "gradient": np.array([np.linalg.norm(pull) for pull in pulls]) * norms,
             "gradient_peak": np.array([np.abs(pull).max() for pull in pulls]) * peaks,
         }

@@ -14,8 +14,8 @@ import pytest
 import noregret as nr
 from noregret.limits import MAX_CLASSES
 from noregret.linear.engine import block_rows
+from noregret.linear.engine.class_engine import ClassEngine
 from noregret.linear.engine.class_entry import ClassEntry
-from noregret.linear.engine.class_weights import ClassWeights
 from noregret.proof.certificates.certificate import seal
 from tests.variants import state
 
@@ -243,4 +243,4 @@ def test_an_entry_of_classes_has_weights_of_classes_from_the_start() -> None:
     assert entry.outputs == 0
     with pytest.raises(TypeError, match="needs weights of classes: got Additive"):
         entry.begin(nr.WidrowHoff().engine)
-    assert isinstance(entry.engine, ClassWeights)
+    assert isinstance(entry.engine, ClassEngine)

@@ -113,6 +113,28 @@ cdef class Bank(Engine):
         """Return the cumulative losses of all members, and of the mixtures weighted with them."""
         return self.total_loss + self.excess()
 
+    def member_weights(self):
+        """Return the weight of every member in the next round."""
+        return self.mixer.member_weights()
+
+    def history(self):
+        """Return (rounds, the weights of all members after each), for about a hundred rounds."""
+        return self.mixer.snapshots.history()
+
+    def influence(self):
+        """Return the standard deviation of each feature's contribution to a linear prediction."""
+        return self.members.influence()
+
+    @property
+    def recent(self):
+        """True if some members use the latest outcomes."""
+        return self.members.recent
+
+    @property
+    def full(self):
+        """True if the features are few enough for filters."""
+        return self.members.full
+
     def excess(self):
         """Return the losses of all members and mixtures minus that of the final mixture."""
         return self.mixer.excess()
@@ -148,7 +170,7 @@ cdef class Bank(Engine):
 
     def scalars(self):
         """Return the numbers of the state."""
-        own = Engine.scalars(self) | {"stride": self.mixer.stride, "taken": self.mixer.taken}
+        own = Engine.scalars(self) | self.mixer.snapshots.scalars()
         for name, part in self.parts().items():
             own |= {f"{name}.{key}": value for key, value in part.get_state()[1].items()}
         return own
@@ -156,7 +178,7 @@ cdef class Bank(Engine):
     def get_state(self):
         """Return the state: (arrays, numbers)."""
         members, mixer = self.members, self.mixer
-        arrays = members.state() | {name: array.copy() for name, array in mixer.arrays.items()}
+        arrays = members.state() | mixer.state()
         arrays["outlook"] = np.array([
             members.origin, members.low, members.high, members.mean, members.deviation, members.error, members.row_sizes,
             mixer.widest, self.opening, members.streak, *[members.averages[k] for k in range(4)],
@@ -189,7 +211,7 @@ cdef class Bank(Engine):
         members.check(own)
         self.take_parts(arrays, numbers)
         members.take({name: copied(own[name]) for name in members.arrays}, numbers)
-        mixer.take({name: copied(own[name]) for name in mixer.arrays}, numbers)
+        mixer.take({name: copied(own[name]) for name in mixer.lengths()}, numbers)
         self.arrays, self.size = {"stored": zeros(size)}, size
         self.relocate()
         (members.origin, members.low, members.high, members.mean, members.deviation, members.error, members.row_sizes,

@@ -13,6 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from noregret.auto.bank import Bank
+from noregret.auto.class_bank import ClassBank
+from noregret.auto.class_members import KEEP_COMBINED
 from noregret.auto.members import KEEP, KEEP_ABOVE, KEEP_FIRST, LABEL_STEPS, STEPS
 
 Floats = NDArray[np.float64]
@@ -20,6 +22,7 @@ GUESSES, LONG, SHORT = "plain guesses", "long memory", "short memory"
 STEADY, COMBINED, RECENT = "first order", "combinations", "recent outcomes"
 # The only constant member that uses recent outcomes.
 LAST = "last outcome"
+FREQUENCIES = "class frequencies"
 GROUPS = (LONG, SHORT, STEADY, COMBINED, RECENT, GUESSES)
 FORMS = ("", ", clipped to the range", ", robust")
 # Smaller relative differences in loss, and leads over a smaller share of rounds, are not mentioned.
@@ -33,8 +36,10 @@ def memory_of(keep: float) -> str:
     return "all rounds" if keep == 1 else f"{round(1 / (1 - keep)):,} rounds"
 
 
-def roll_of(bank: Bank) -> list[tuple[str, str]]:
+def roll_of(bank: Bank | ClassBank) -> list[tuple[str, str]]:
     """Return the name and the group of every member, in order."""
+    if isinstance(bank, ClassBank):
+        return class_roll(bank)
     labels = bank.loss.labels
     named = [
         (f"filter over {memory_of(keep)}{form}", LONG if keep > 0.999 else SHORT)
@@ -45,11 +50,24 @@ def roll_of(bank: Bank) -> list[tuple[str, str]]:
     named += [(f"diagonal filter over {memory_of(keep)}", STEADY) for keep in KEEP_FIRST]
     named += [("running mean", GUESSES)] + [("even odds", GUESSES)] * labels
     named += [(f"combination over {memory_of(keep)}", COMBINED) for keep in KEEP_ABOVE]
-    if bank.members.recent:
+    if bank.recent:
         named += [(f"filter with outcomes over {memory_of(keep)}", RECENT) for keep in KEEP]
         named += [(LAST, GUESSES)]
         named += [(f"corrected mixture over {memory_of(keep)}", RECENT) for keep in KEEP_ABOVE]
         named += [(f"all together over {memory_of(keep)}", RECENT) for keep in KEEP_ABOVE]
+    return named
+
+
+def class_roll(bank: ClassBank) -> list[tuple[str, str]]:
+    """Return the name and the group of every member over several classes."""
+    named = [(f"filter over {memory_of(keep)}", LONG if keep > 0.999 else SHORT) for keep in KEEP]
+    named += [(f"adagrad at {step:g}", STEADY) for step in LABEL_STEPS]
+    named += [(f"diagonal filter over {memory_of(keep)}", STEADY) for keep in KEEP_FIRST]
+    named += [(FREQUENCIES, GUESSES), ("even odds", GUESSES)]
+    named += [(f"combination over {memory_of(keep)}", COMBINED) for keep in KEEP_COMBINED]
+    if bank.recent:
+        named += [(f"latest {FREQUENCIES}", RECENT), (f"{FREQUENCIES} after the last", RECENT)]
+        named += [(f"all together over {memory_of(keep)}", RECENT) for keep in KEEP_COMBINED]
     return named
 
 
@@ -62,37 +80,37 @@ class Member(NamedTuple):
     loss: float
 
 
-def members_of(bank: Bank) -> list[Member]:
+def members_of(bank: Bank | ClassBank) -> list[Member]:
     """Return every member, in the order of ``history``."""
-    told = zip(roll_of(bank), bank.mixer.member_weights(), bank.member_losses(), strict=False)
+    told = zip(roll_of(bank), bank.member_weights(), bank.member_losses(), strict=False)
     return [Member(*who, float(weight), float(loss)) for who, weight, loss in told]
 
 
-def sees_outcomes(bank: Bank) -> NDArray[np.bool_]:
+def sees_outcomes(bank: Bank | ClassBank) -> NDArray[np.bool_]:
     """Return a mask of the members that use recent outcomes, including the last outcome itself."""
     return np.array([group == RECENT or name == LAST for name, group in roll_of(bank)])
 
 
-def seeing_weight(bank: Bank) -> float:
+def seeing_weight(bank: Bank | ClassBank) -> float:
     """Return the total weight of the members that use recent outcomes."""
-    return float(bank.mixer.member_weights()[sees_outcomes(bank)].sum())
+    return float(bank.member_weights()[sees_outcomes(bank)].sum())
 
 
-def grouped(bank: Bank, weights: Floats) -> dict[str, Any]:
+def grouped(bank: Bank | ClassBank, weights: Floats) -> dict[str, Any]:
     """Return weights by group, largest first: one number each, or one column over time."""
     groups = [group for _, group in roll_of(bank)]
     sums = {g: weights[..., [own == g for own in groups]].sum(axis=-1) for g in GROUPS}
     return dict(sorted(sums.items(), key=lambda item: -np.mean(item[1])))
 
 
-def findings_of(bank: Bank, name_of: Callable[[int], str]) -> dict[str, Any]:
+def findings_of(bank: Bank | ClassBank, name_of: Callable[[int], str]) -> dict[str, Any]:
     """Return the findings of a bank as plain values; ``name_of`` maps positions to names."""
-    names, weights = [name for name, _ in roll_of(bank)], bank.mixer.member_weights()
+    names, weights = [name for name, _ in roll_of(bank)], bank.member_weights()
     paid = bank.member_losses()[: len(names)]
     # The loss of the first round is the same for all, and may exceed all others together.
     losses = np.maximum(0.0, paid - bank.first_loss)
     leader = int(np.argmax(weights))
-    influence = bank.members.influence()
+    influence = bank.influence()
     moving = np.flatnonzero(influence)
     top = moving[np.argsort(-influence[moving], kind="stable")[:MAX_FEATURES]]
     whole = float(influence.sum()) or 1.0
@@ -118,28 +136,28 @@ def findings_of(bank: Bank, name_of: Callable[[int], str]) -> dict[str, Any]:
     }
 
 
-def drift_of(bank: Bank, losses: Floats) -> float:
+def drift_of(bank: Bank | ClassBank, losses: Floats) -> float:
     """Return the share of its loss that the filter without forgetting would save by forgetting."""
-    filters = losses[: len(KEEP)] if bank.members.full else losses[len(losses) :]
+    filters = losses[: len(KEEP)] if bank.full else losses[len(losses) :]
     if not len(filters):
         return 0.0
     return 1 - float(filters.min()) / float(filters[0]) if filters[0] > 0 else 0.0
 
 
-def recent_gain(bank: Bank, losses: Floats) -> float | None:
+def recent_gain(bank: Bank | ClassBank, losses: Floats) -> float | None:
     """Return the share of the loss that recent outcomes save; None if no member uses them.
 
     This compares the best member that uses them with the best that does not. The latter learn
     nearly the same whether others use outcomes or not.
     """
-    if not bank.members.recent:
+    if not bank.recent:
         return None
     sees = sees_outcomes(bank)
     without = float(losses[~sees].min())
     return 1 - float(losses[sees].min()) / without if without > 0 else 0.0
 
 
-def caveat_of(bank: Bank) -> str | None:
+def caveat_of(bank: Bank | ClassBank) -> str | None:
     """Return a caveat if predictions depend on recent outcomes."""
     share = seeing_weight(bank)
     if share < 10 * MIN_DIFFERENCE:
@@ -151,7 +169,7 @@ def caveat_of(bank: Bank) -> str | None:
     )
 
 
-def words_of(bank: Bank, name_of: Callable[[int], str]) -> str:
+def words_of(bank: Bank | ClassBank, name_of: Callable[[int], str]) -> str:
     """Return the findings of a bank in a few sentences."""
     if not bank.played:
         return "Nothing has been learned yet."
@@ -168,7 +186,7 @@ def words_of(bank: Bank, name_of: Callable[[int], str]) -> str:
         return " ".join(told)
     if drift > MIN_DIFFERENCE:
         told.append(f"Old rows mislead: forgetting them saves {drift:.0%} of a filter's loss.")
-    elif bank.members.full:
+    elif bank.full:
         told.append("No notable drift: the filter without forgetting does as well as any.")
     if gain is not None and gain > MIN_DIFFERENCE:
         told.append(f"Recent outcomes help: they save {gain:.0%} of the loss.")
@@ -187,9 +205,9 @@ def words_of(bank: Bank, name_of: Callable[[int], str]) -> str:
     return " ".join(told)
 
 
-def changes(bank: Bank) -> list[str]:
+def changes(bank: Bank | ClassBank) -> list[str]:
     """Return the groups that led before the current leader."""
-    rounds, weights = bank.mixer.history()
+    rounds, weights = bank.history()
     groups = [group for _, group in roll_of(bank)]
     table = np.stack([weights[:, [own == g for own in groups]].sum(axis=1) for g in GROUPS])
     leaders = table.argmax(axis=0)

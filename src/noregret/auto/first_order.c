@@ -166,3 +166,84 @@ DISPATCHED(void, noregret_extent,
     *low = a;
     *high = -b;
 }
+
+/* Several classes: `lanes` holds twelve numbers per feature and class, with room for `stride` classes
+   per feature: eight weights, and the squares of four AdaGrad. */
+
+#define CLASS_LANES(k) (lanes_of + PLACE(k) * stride * NOREGRET_CLASS_LANES)
+
+DISPATCHED(ptrdiff_t, noregret_classes_score,
+           (const noregret_feature *features, const double *lanes_of, ptrdiff_t stride,
+            ptrdiff_t classes, const double *values, const int32_t *indices, ptrdiff_t count,
+            double *out, double *z),
+           (features, lanes_of, stride, classes, values, indices, count, out, z)) {
+    lanes spread = AT(z);
+    ptrdiff_t present = 0;
+    for (ptrdiff_t k = 0; k < count; k++) {
+        const double x = values[k];
+        if (x == 0) {
+            continue;
+        }
+        const double *own = CLASS_LANES(k);
+        const lanes at = ALL(x);
+        for (ptrdiff_t c = 0; c < classes; c++) {
+            const double *w = own + c * NOREGRET_CLASS_LANES;
+            TO(out + 8 * c) = AT(out + 8 * c) + AT(w) * at;
+            TO(out + 8 * c + 4) = AT(out + 8 * c + 4) + AT(w + 4) * at;
+        }
+        spread += AT(features[PLACE(k)].variance) * ALL(x * x);
+        present++;
+    }
+    TO(z) = spread;
+    return present;
+}
+
+DISPATCHED(void, noregret_classes_meet,
+           (const noregret_feature *features, double *lanes_of, ptrdiff_t stride, ptrdiff_t classes,
+            const double *values, const int32_t *indices, ptrdiff_t count, const double *slopes,
+            const double *rates, double *steps, double *moves),
+           (features, lanes_of, stride, classes, values, indices, count, slopes, rates, steps, moves)) {
+    const lanes rate = AT(rates);
+    for (ptrdiff_t k = 0; k < count; k++) {
+        const double x = values[k];
+        if (!(x * x > FAINT)) {
+            continue;
+        }
+        double *own = CLASS_LANES(k);
+        const lanes at = ALL(x), most = rate * at / ALL(features[PLACE(k)].size);
+        for (ptrdiff_t c = 0; c < classes; c++) {
+            double *sum = own + c * NOREGRET_CLASS_LANES + 8;
+            const lanes gradient = AT(slopes + 4 * c) * at, squares = AT(sum) + gradient * gradient;
+            const bits some = squares > 0;
+            TO(sum) = squares;
+            const lanes step = (lanes)(some & (bits)(most / root(squares)));
+            TO(steps + 4 * (k * classes + c)) = step;
+            TO(moves + 4 * c) = AT(moves + 4 * c) + step * at;
+        }
+    }
+}
+
+DISPATCHED(void, noregret_classes_learn,
+           (noregret_feature *features, double *lanes_of, ptrdiff_t stride, ptrdiff_t classes,
+            const double *values, const int32_t *indices, ptrdiff_t count, const double *steps,
+            const double *slopes, const double *errors, const double *r, const double *keep,
+            const double *most),
+           (features, lanes_of, stride, classes, values, indices, count, steps, slopes, errors, r,
+            keep, most)) {
+    const lanes weight = AT(r), kept = AT(keep), cap = AT(most);
+    for (ptrdiff_t k = 0; k < count; k++) {
+        const double x = values[k];
+        if (!(x * x > FAINT)) {
+            continue;
+        }
+        noregret_feature *f = features + PLACE(k);
+        double *own = CLASS_LANES(k);
+        const lanes variance = AT(f->variance), moved = variance * ALL(x);
+        for (ptrdiff_t c = 0; c < classes; c++) {
+            double *w = own + c * NOREGRET_CLASS_LANES;
+            TO(w) = AT(w) - AT(steps + 4 * (k * classes + c)) * AT(slopes + 4 * c);
+            TO(w + 4) = AT(w + 4) + moved * AT(errors + 4 * c);
+        }
+        TO(f->variance) = lesser(variance / (kept + weight * moved * ALL(x)), cap * ALL(f->prior));
+    }
+}

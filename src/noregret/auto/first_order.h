@@ -8,7 +8,8 @@
 
 enum {
     NOREGRET_LANES = 8,
-    NOREGRET_HALF = 4
+    NOREGRET_HALF = 4,
+    NOREGRET_CLASS_LANES = 12 /* numbers per feature and class: eight weights, four sums of squares */
 };
 
 typedef struct {
@@ -44,6 +45,22 @@ void noregret_lanes_learn(noregret_feature *features, const double *values, cons
                           ptrdiff_t count, const double *steps, const double *slopes,
                           const double *errors, const double *r, const double *keep,
                           const double *most);
+
+/* The same for several classes. The statistics and variances of a feature serve all classes; `lanes`
+   holds NOREGRET_CLASS_LANES numbers per feature and class, with room for `stride` classes per feature.
+   Scores are eight per class; slopes, moves and errors four; steps four per value and class. */
+ptrdiff_t noregret_classes_score(const noregret_feature *features, const double *lanes,
+                                 ptrdiff_t stride, ptrdiff_t classes, const double *values,
+                                 const int32_t *indices, ptrdiff_t count, double *out, double *z);
+void noregret_classes_meet(const noregret_feature *features, double *lanes, ptrdiff_t stride,
+                           ptrdiff_t classes, const double *values, const int32_t *indices,
+                           ptrdiff_t count, const double *slopes, const double *rates, double *steps,
+                           double *moves);
+void noregret_classes_learn(noregret_feature *features, double *lanes, ptrdiff_t stride,
+                            ptrdiff_t classes, const double *values, const int32_t *indices,
+                            ptrdiff_t count, const double *steps, const double *slopes,
+                            const double *errors, const double *r, const double *keep,
+                            const double *most);
 
 /* The sum of a[i] b[i], and the minimum and maximum, of a few dozen numbers. */
 double noregret_dot(const double *a, const double *b, ptrdiff_t n);

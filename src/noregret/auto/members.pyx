@@ -78,6 +78,20 @@ cdef inline double usable(double error) noexcept nogil:
     return error if fabs(error) < MAX_ERROR else 0.0
 
 
+def constant_feature(table, seen, rounds):
+    """Return the place and the sum of the first feature that never varied, such as the intercept of a stream; None for none."""
+    count, total, squares = table[seen, 16:19].T
+    same = np.flatnonzero((count == rounds) & (squares * count <= total * total * (1 + 1e-12)))
+    return (seen[same[0]], total[same[0]]) if len(same) else None
+
+
+def check_features(table):
+    """Raise ValueError if the statistics of features are invalid."""
+    sums_of_squares = [at for at in range(8, FEATURE_NUMBERS) if at != 17]  # all but the sum of the values
+    if any((table[:, at] < 0).any() for at in sums_of_squares) or not table[0, 16] > 0:
+        raise ValueError("array features holds a negative sum of squares or variance")
+
+
 @cython.final
 cdef class Members:
     """The learners of a bank, and the statistics of outcomes and features that they share."""
@@ -470,10 +484,9 @@ cdef class Members:
         else:
             constant, found = self.features.weight[4], zeros(self.size)
             found[seen] = table[seen, 4]
-        count, total, squares = table[seen, 16:19].T
-        same = np.flatnonzero((count == self.rounds) & (squares * count <= total * total * (1 + 1e-12)))
-        if len(same):
-            found[seen[same[0]]] += (self.origin + constant) * self.rounds / total[same[0]]
+        same = constant_feature(table, seen, self.rounds)
+        if same is not None:
+            found[same[0]] += (self.origin + constant) * self.rounds / same[1]
         return found
 
     def influence(self):
@@ -510,10 +523,7 @@ cdef class Members:
         """Raise ValueError if the arrays of a state, which have the right lengths, are invalid."""
         if max(np.abs(arrays[name]).max(initial=0.0) for name in ("outcomes", "foreseen")) > MAX_VALUE:
             raise ValueError("the state holds outcomes that are too large")
-        table = arrays["features"].reshape(-1, FEATURE_NUMBERS)
-        sums_of_squares = [at for at in range(8, FEATURE_NUMBERS) if at != 17]  # all but the sum of the values
-        if any((table[:, at] < 0).any() for at in sums_of_squares) or not table[0, 16] > 0:
-            raise ValueError("array features holds a negative sum of squares or variance")
+        check_features(arrays["features"].reshape(-1, FEATURE_NUMBERS))
 
     def take(self, arrays, numbers):
         """Replace the arrays, and set the numbers of features and rounds."""

@@ -31,13 +31,16 @@ cdef class Filters:
     cdef Py_ssize_t granted                # inputs with nonzero variance
 
     cdef void scores(self, const double* x, double* out) noexcept nogil
+    cdef void scores_of(self, const double* x, double* out, Py_ssize_t sets) noexcept nogil
     cdef void spread(self, const double* x, double* z) noexcept nogil
     cdef void observe(self, const double* x) noexcept nogil
     cdef void grant(self, Py_ssize_t i, double prior) noexcept nogil
     cdef bint queue(self, const double* x, double y, double importance, const double* z, const double* r) noexcept nogil
     cdef bint learn(self) noexcept nogil
     cdef void step(self, int row, const double* errors) noexcept nogil
+    cdef void step_of(self, int row, const double* errors, Py_ssize_t sets) noexcept nogil
     cdef void restart(self) noexcept nogil
     cdef void relocate(self)
     cdef double* at(self, str name)
     cdef void grow(self, Py_ssize_t n)
+    cdef void widen(self, int variants)

@@ -82,6 +82,14 @@ cdef class Filters:
         if old == 0:
             self.restart()
 
+    cdef void widen(self, int variants):
+        """Change the number of sets of weights; new ones start at zero."""
+        cdef Py_ssize_t kept = min(self.variants, variants) * self.n * FOUR
+        made = np.zeros(FOUR * self.n * variants)
+        made[:kept] = self.arrays["w"][:kept]
+        self.arrays["w"], self.variants = made, variants
+        self.relocate()
+
     def sizes(self, n):
         """Return the length of each array for n inputs."""
         found = {name: n for name in SINGLE} | {"D": FOUR * n, "k": FOUR * n * MAX_QUEUED_ROWS} | QUEUE
@@ -114,6 +122,12 @@ cdef class Filters:
     cdef void scores(self, const double* x, double* out) noexcept nogil:
         """Fill in w·x: four numbers per set of weights."""
         noregret_filters_score(self.w, x, self.n, self.variants, out)
+
+    cdef void scores_of(self, const double* x, double* out, Py_ssize_t sets) noexcept nogil:
+        """Fill in w·x of the first so many sets."""
+        cdef Py_ssize_t each
+        for each in range(sets):
+            noregret_filters_score(self.w + each * FOUR * self.n, x, self.n, 1, out + each * FOUR)
 
     cdef void spread(self, const double* x, double* z) noexcept nogil:
         """Fill in the variance of each filter's score; thread-safe."""
@@ -174,6 +188,12 @@ cdef class Filters:
     cdef void step(self, int row, const double* errors) noexcept nogil:
         """Move the weights by the gain of a row times the errors, four per set."""
         noregret_filters_step(self.w, self.k + row * FOUR * self.n, errors, self.n, self.variants)
+
+    cdef void step_of(self, int row, const double* errors, Py_ssize_t sets) noexcept nogil:
+        """Move the first so many sets of weights."""
+        cdef Py_ssize_t each
+        for each in range(sets):
+            noregret_filters_step(self.w + each * FOUR * self.n, self.k + row * FOUR * self.n, errors + each * FOUR, self.n, 1)
 
     def weights(self, variant, lane):
         """Return the weights of one filter, the constant's first."""

@@ -11,16 +11,24 @@ cdef class Tracker(Holding):
     cdef double rate_now(self) noexcept nogil
 
 
+cdef class Snapshots:
+    cdef readonly int members              # whose weights are recorded
+    cdef readonly object table             # rounds, and the weights after each
+    cdef double* at
+    cdef long long stride                  # rounds between two snapshots,
+    cdef int taken                         # and their number
+
+    cdef double* due(self, long long rounds) noexcept nogil
+
+
 cdef class Mixer:
+    cdef readonly Snapshots snapshots
     cdef readonly Weigher among_base, tracker, leaner, final
     cdef readonly double widest            # largest range of the members' losses in a round
     cdef Loss loss
     cdef Layout at
     cdef dict arrays                       # name -> NumPy array; the pointers below point into them
     cdef double* beyond                    # regret to each member that clipping outlying outcomes left out
-    cdef double* snapshots                 # of the members' weights,
-    cdef long long stride                  # rounds between them,
-    cdef int taken                         # and their number
 
     cdef void relocate(self)
     cdef void give_chance(self, Round* r, int start, int stop) noexcept nogil
@@ -29,6 +37,8 @@ cdef class Mixer:
     cdef double mix_all(self, Round* r) noexcept nogil
     cdef double loss_of(self, const Round* r, int k, double y, double importance) noexcept nogil
     cdef void weigh(self, Round* r, double y, double near, double importance) noexcept nogil
-    cdef double settle(self, Weigher weigher, const double* losses, double own, int n) noexcept nogil
     cdef double weight_of(self, int k) noexcept nogil
     cdef void take_snapshot(self, long long rounds) noexcept nogil
+
+
+cdef double settle(Weigher weigher, const double* losses, double own, int n) noexcept nogil

@@ -82,6 +82,85 @@ cdef class Tracker(Holding):
             self.held[i] = stays * self.p[i] + share * self.prior[i]
 
 
+cdef double settle(Weigher weigher, const double* losses, double own, int n) noexcept nogil:
+    """Update a weigher with the members' losses; return their range."""
+    cdef double low, high
+    noregret_extent(losses, n, &low, &high)
+    weigher.update(own, losses, NULL, low, high)
+    weigher.rounds += 1
+    weigher.fresh = False
+    weigher.next_weights()
+    return high - low
+
+
+def priors(n, constant, mixtures):
+    """Return the prior weights of n members relative to each other, and in the final mixture.
+
+    Most of the latter is on the mixtures, and some on the members of the slice ``constant``.
+    """
+    constants = constant.stop - constant.start
+    shares = np.full(n, 1.0)
+    shares[constant] = CONSTANT_PRIOR * (n - constants) / (1 - CONSTANT_PRIOR * constants)
+    single = SINGLE_PRIOR * (shares / shares.sum())
+    single[constant] = CONSTANT_PRIOR
+    return shares, np.append(single, [(1 - single.sum()) / mixtures] * mixtures)
+
+
+def begin(weigher, prior):
+    """Start a weigher with prior weights."""
+    weigher.given_prior = prior
+    weigher.begin(len(prior))
+    (<Weigher> weigher).next_weights()
+
+
+@cython.final
+cdef class Snapshots:
+    """The weights of the members after about a hundred rounds."""
+
+    def __cinit__(self, members):
+        self.members, self.stride = members, 1
+        self.take(np.zeros(self.length), {"stride": 1, "taken": 0})
+
+    @property
+    def length(self):
+        """The length of the table."""
+        return MAX_SNAPSHOTS * (self.members + 1)
+
+    cdef double* due(self, long long rounds) noexcept nogil:
+        """Return room for the members' weights if it is time; if there is none, drop every other snapshot."""
+        cdef int k, i, width = self.members + 1
+        if rounds % self.stride:
+            return NULL
+        if self.taken == MAX_SNAPSHOTS:
+            self.taken = MAX_SNAPSHOTS // 2
+            self.stride *= 2
+            for i in range(self.taken):
+                for k in range(width):
+                    self.at[i * width + k] = self.at[2 * i * width + k]
+            if rounds % self.stride:
+                return NULL
+        self.taken += 1
+        self.at[(self.taken - 1) * width] = rounds + 1
+        return self.at + (self.taken - 1) * width + 1
+
+    def history(self):
+        """Return (rounds, the weights of all members after each), for about a hundred rounds."""
+        width = self.members + 1
+        table = self.table[:self.taken * width].reshape(self.taken, width)
+        return table[:, 0].astype(np.int64), table[:, 1:].copy()
+
+    def scalars(self):
+        """Return the numbers of the state."""
+        return {"stride": self.stride, "taken": self.taken}
+
+    def take(self, table, numbers):
+        """Replace the table, which has the right length, and the numbers."""
+        if not 0 <= numbers["taken"] <= MAX_SNAPSHOTS or numbers["stride"] < 1:
+            raise ValueError("the state's numbers make no sense")
+        self.table, self.taken, self.stride = table, numbers["taken"], numbers["stride"]
+        self.at = <double*> cnp.PyArray_DATA(<cnp.ndarray> table)
+
+
 @cython.final
 cdef class Mixer:
     """The weights of a bank's members: in the base, in two mixtures of all of them, and in the final mixture."""
@@ -95,32 +174,22 @@ cdef class Mixer:
         if not labels:
             self.final.rate = math.log(self.at.everyone)
         self.begin()
-        self.arrays = {name: np.zeros(size) for name, size in self.lengths().items()}
-        self.stride = 1
+        self.snapshots = Snapshots(self.at.members)
+        self.arrays = {"beyond": np.zeros(self.at.everyone)}
         self.relocate()
 
     def begin(self):
-        """Start all weighers; most of the prior is on the mixtures, some on constant members."""
+        """Start all weighers."""
         n, mixtures = self.at.members, self.at.everyone - self.at.members
-        constant = slice(self.at.mean, self.at.several)
-        constants = self.at.several - self.at.mean
-        shares = np.full(n, 1.0)
-        shares[constant] = CONSTANT_PRIOR * (n - constants) / (1 - CONSTANT_PRIOR * constants)
+        shares, final = priors(n, slice(self.at.mean, self.at.several), mixtures)
         base = shares[:self.at.several] / shares[:self.at.several].sum()
         shares /= shares.sum()
-        single = SINGLE_PRIOR * shares
-        single[constant] = CONSTANT_PRIOR
-        rest = (1 - single.sum()) / mixtures
-        priors = (base, shares, shares, np.append(single, [rest] * mixtures))
-        for weigher, prior in zip(self.weighers().values(), priors, strict=True):
-            weigher.given_prior = prior
-            weigher.begin(len(prior))
-            (<Weigher> weigher).next_weights()
+        for weigher, prior in zip(self.weighers().values(), (base, shares, shares, final), strict=True):
+            begin(weigher, prior)
 
     cdef void relocate(self):
         """Update the pointers after the arrays moved."""
         self.beyond = <double*> cnp.PyArray_DATA(<cnp.ndarray> self.arrays["beyond"])
-        self.snapshots = <double*> cnp.PyArray_DATA(<cnp.ndarray> self.arrays["snapshots"])
 
     # Predictions.
 
@@ -180,9 +249,9 @@ cdef class Mixer:
         guess = self.mixed(self.final, r, everyone)
         if self.at.kind == LOGISTIC:
             own = -importance * log(chance_of(guess * (1 if y > 0 else -1)))
-            self.settle(self.final, losses, own, everyone)
-            self.settle(self.among_base, losses, 0, self.at.several)
-            self.settle(self.tracker, losses, 0, n)
+            settle(self.final, losses, own, everyone)
+            settle(self.among_base, losses, 0, self.at.several)
+            settle(self.tracker, losses, 0, n)
             return
         own = importance * self.loss.table.value(&self.loss.table, guess, y)
         if near != y:
@@ -193,23 +262,13 @@ cdef class Mixer:
                 self.beyond[k] += (own - losses[k]) - (counted - loss)
                 losses[k] = loss
             own = counted
-        self.widest = max(self.widest, self.settle(self.final, losses, own, everyone))
-        self.settle(self.among_base, losses, 0, self.at.several)
-        self.settle(self.tracker, losses, 0, n)
+        self.widest = max(self.widest, settle(self.final, losses, own, everyone))
+        settle(self.among_base, losses, 0, self.at.several)
+        settle(self.tracker, losses, 0, n)
         slope = importance * self.loss.table.slope(&self.loss.table, r.says[n + 1], y)
         for k in range(n):
             losses[k] = slope * r.says[k]
-        self.settle(self.leaner, losses, slope * r.says[n + 1], n)
-
-    cdef double settle(self, Weigher weigher, const double* losses, double own, int n) noexcept nogil:
-        """Update a weigher with the members' losses; return their range."""
-        cdef double low, high
-        noregret_extent(losses, n, &low, &high)
-        weigher.update(own, losses, NULL, low, high)
-        weigher.rounds += 1
-        weigher.fresh = False
-        weigher.next_weights()
-        return high - low
+        settle(self.leaner, losses, slope * r.says[n + 1], n)
 
     # Findings.
 
@@ -224,28 +283,12 @@ cdef class Mixer:
         return np.array([self.weight_of(k) for k in range(self.at.members)])
 
     cdef void take_snapshot(self, long long rounds) noexcept nogil:
-        """Record the members' weights, if it is time; if there is no room, drop every other snapshot."""
-        cdef int k, i, width = self.at.members + 1
-        if rounds % self.stride:
-            return
-        if self.taken == MAX_SNAPSHOTS:
-            self.taken = MAX_SNAPSHOTS // 2
-            self.stride *= 2
-            for i in range(self.taken):
-                for k in range(width):
-                    self.snapshots[i * width + k] = self.snapshots[2 * i * width + k]
-            if rounds % self.stride:
-                return
-        self.snapshots[self.taken * width] = rounds + 1
-        for k in range(self.at.members):
-            self.snapshots[self.taken * width + 1 + k] = self.weight_of(k)
-        self.taken += 1
-
-    def history(self):
-        """Return (rounds, the weights of all members after each), for about a hundred rounds."""
-        width = self.at.members + 1
-        table = self.arrays["snapshots"][:self.taken * width].reshape(self.taken, width)
-        return table[:, 0].astype(np.int64), table[:, 1:].copy()
+        """Record the members' weights, if it is time."""
+        cdef int k
+        cdef double* room = self.snapshots.due(rounds)
+        if room != NULL:
+            for k in range(self.at.members):
+                room[k] = self.weight_of(k)
 
     def excess(self):
         """Return the losses of all members and mixtures minus that of the final mixture."""
@@ -273,12 +316,14 @@ cdef class Mixer:
 
     def lengths(self):
         """Return the length of each array."""
-        return {"snapshots": MAX_SNAPSHOTS * (self.at.members + 1), "beyond": self.at.everyone}
+        return {"snapshots": self.snapshots.length, "beyond": self.at.everyone}
+
+    def state(self):
+        """Return copies of all arrays."""
+        return {"snapshots": self.snapshots.table.copy(), "beyond": self.arrays["beyond"].copy()}
 
     def take(self, arrays, numbers):
         """Replace the arrays and numbers; ``arrays`` have the right sizes."""
-        if not 0 <= numbers["taken"] <= MAX_SNAPSHOTS or numbers["stride"] < 1:
-            raise ValueError("the state's numbers make no sense")
-        self.arrays = arrays
-        self.taken, self.stride = numbers["taken"], numbers["stride"]
+        self.snapshots.take(arrays["snapshots"], numbers)
+        self.arrays = {"beyond": arrays["beyond"]}
         self.relocate()

@@ -21,21 +21,17 @@ it cannot outweigh all others; o_k is the regret to k that this clipping left ou
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
 from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from noregret.auto.bank import LOSSES, Bank, DelayedBank
+from noregret.auto.banked import Banked
 from noregret.base.registry import register
 from noregret.checks import one_of
-from noregret.linear.learner import Floats, Learner
 from noregret.proof.theorems.assumptions import Structural
 from noregret.proof.theorems.theorem import Theorem
 
 if TYPE_CHECKING:
-    from noregret.auto.findings import Member
     from noregret.proof.theorems.evidence import Evidence
 
 MAX_DELAY = 100_000  # outcomes
@@ -52,7 +48,7 @@ def promise(evidence: Evidence) -> float:
 
 
 @register
-class Auto(Learner):
+class Auto(Banked):
     """A mixture of many learners, with nothing to tune.
 
     Parameters
@@ -161,44 +157,3 @@ class Auto(Learner):
                 " were never served: train again"
             )
         super().set_state(arrays, numbers, names)
-
-    # Findings.
-
-    @property
-    def members(self) -> list[Member]:
-        """The learners of the bank: name, kind, weight and cumulative loss of each."""
-        from noregret.auto.findings import members_of
-
-        return self._entry.undisturbed(lambda: members_of(self.engine))
-
-    @property
-    def history(self) -> tuple[np.ndarray[Any, np.dtype[np.int64]], Floats]:
-        """About a hundred rounds, and the weights of all learners after each, one row per round."""
-        return self._entry.undisturbed(self.engine.mixer.history)
-
-    @property
-    def _caveat(self) -> str | None:
-        """A caveat for predicting many rows without learning from them."""
-        from noregret.auto.findings import caveat_of
-
-        return self._entry.undisturbed(lambda: caveat_of(self.engine))
-
-    def findings(self, features: Sequence[str] | None = None) -> dict[str, Any]:
-        """Return the findings as plain values; names of features may be passed."""
-        from noregret.auto.findings import findings_of
-
-        return self._entry.undisturbed(lambda: findings_of(self.engine, self._named(features)))
-
-    def describe(self, features: Sequence[str] | None = None) -> str:
-        """Return the findings as text: the best learners, drift, which features matter."""
-        from noregret.auto.findings import words_of
-
-        return self._entry.undisturbed(lambda: words_of(self.engine, self._named(features)))
-
-    def _named(self, features: Sequence[str] | None) -> Callable[[int], str]:
-        """Return a function from positions to names: of millions of features, few are named."""
-        known = self.engine.size
-        if features is not None and len(features) != known:
-            raise ValueError(f"expected {known} names of features: got {len(features)}")
-        names = features or self._entry.known.names
-        return names.__getitem__ if names else str

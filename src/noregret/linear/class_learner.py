@@ -10,8 +10,8 @@ import numpy as np
 from noregret.errors import NoRegretError
 from noregret.linear import learn_many
 from noregret.linear.data_frames import frame_like, series_like
+from noregret.linear.engine.class_engine import ClassEngine
 from noregret.linear.engine.class_entry import ClassEntry
-from noregret.linear.engine.class_weights import ClassWeights
 from noregret.linear.inputs import row_count
 from noregret.linear.learner import Floats, Learner
 
@@ -26,7 +26,7 @@ class ClassLearner(Learner):
     a class joins in the round in which it first appears, with weights 0.
     """
 
-    engine: ClassWeights
+    engine: ClassEngine
     _entry: ClassEntry
     _entry_kind = ClassEntry
     _of_classes = True

@@ -10,8 +10,11 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from noregret.linear.class_learner import ClassLearner, softmax
+from noregret.linear.engine.class_weights import ClassWeights
 from noregret.sklearn.classifier import OnlineClassifier, probable
 from noregret.sklearn.estimator import Outcomes
+from noregret.sklearn.faults import refuse_unusable
+from noregret.sklearn.tables import with_constant
 
 Floats = NDArray[np.float64]
 
@@ -23,7 +26,9 @@ class SeveralClasses(OnlineClassifier):
     score −∞ and the probability 0.
     """
 
-    _is_linear = True
+    @property
+    def _is_linear(self) -> bool:
+        return isinstance(self.learners_[0].engine, ClassWeights)
 
     def _tasks(self, y: NDArray[Any], classes: NDArray[Any]) -> tuple[Outcomes, int]:
         places: Floats = np.searchsorted(classes, y).astype(np.float64)
@@ -44,6 +49,8 @@ class SeveralClasses(OnlineClassifier):
     def _weights(self) -> tuple[Floats, Floats]:
         """Return a row of coefficients per class, and an intercept; 0 for classes never met."""
         check_is_fitted(self)
+        if not self._is_linear:
+            raise AttributeError(f"the predictions of {self.traits.kind.name} are not linear in x")
         weights, width = self.learners_[0].weights, self.n_features_in_
         columns = np.zeros((width + 1, len(self.classes_)))
         columns[: len(weights), self._met] = weights
@@ -60,6 +67,17 @@ class SeveralClasses(OnlineClassifier):
         """The constant term of each class; for two classes, the difference."""
         intercept = self._weights()[1]
         return intercept[1:] - intercept[:1] if len(intercept) == 2 else intercept
+
+    def _asked(self, X: Any) -> Floats:
+        """Return the scores of a learner that is not linear; 0 for classes never met."""
+        table, learner = self._table(X), self.learners_[0]
+        scores = np.zeros((table.rows, len(self.classes_)))
+        refuse_unusable(X, self._names)
+        for part, block in table.blocks(None):
+            own = np.zeros((len(scores[part]), scores.shape[1]))
+            own[:, self._met] = learner.decision_many(with_constant(block, self._constant))
+            scores[part] = own
+        return scores
 
     def _scores(self, X: Any) -> Floats:
         """Return the scores of all rows, one column per class."""

@@ -73,10 +73,11 @@ class Traits:
     @cached_property
     def has_intercept(self) -> bool:
         """True if it has its own intercept, so that it learns from zeros."""
-        if self.only_booleans or self.several:
+        if self.only_booleans:
             return False
         learner, zeros = self.learner(), np.zeros((20, 2))
         learner.learn_one(zeros[0], -1.0)
+        learner.learn_one(zeros[0], 1.0)
         before = learner.decision_one(zeros[0])
         learner.learn_many(zeros, np.ones(20))
         return bool(learner.decision_one(zeros[0]) != before)

@@ -89,12 +89,8 @@ class LiftedReading(Reading):
         return self.inner.undecided
 
     def wait(self) -> None:
-        """Leave open what outcomes are until ``decide``; scaling comes before the features."""
+        """Leave open what outcomes are until ``decide``."""
         self.inner.undecided = True
-
-    def likely_scale(self, first: Block) -> str:
-        """Return the scaling that there is."""
-        return self.options.scale
 
     def decide(self, stream: Stream, first: Block | None) -> Block | None:
         """Continue with the options of a stream of the same files, after its first block."""

@@ -161,8 +161,7 @@ class Reading:
         self.width = 0  # the number of columns, if they have no names
         self.wanted: Callable[[], bool] = lambda: True
         self.classes: ClassNames | None = None  # of the outcomes, if they are several classes
-        self.undecided = False  # whether the first block will tell what outcomes are,
-        self.unscaled = False  # and whether to scale
+        self.undecided = False  # whether the first block will tell what outcomes are
         if state is not None:
             self.set_state(*state)
 
@@ -206,8 +205,7 @@ class Reading:
                     block = self.settle(raw)
                     if self.options.on_error == "stop" and block.faults:
                         block = until(block, block.faults[0].row)
-                    if not self.unscaled:
-                        self.scale(block)
+                    self.scale(block)
                     self.complete(block)
                     if not self.undecided:
                         block = self.labelled(block)
@@ -261,27 +259,12 @@ class Reading:
         self.classes = self.classes or ClassNames()
 
     def wait(self) -> None:
-        """Leave open what outcomes are, and scaling if there is none, until ``decide``."""
+        """Leave open what outcomes are until ``decide``."""
         self.undecided = True
-        if self.scaler is None:
-            self.unscaled, self.scaler = True, Scaler("standard" if self.centred else "max")
-
-    def likely_scale(self, first: Block) -> str:
-        """Return the scaling for a learner that needs one."""
-        dense = self.centred and (self.named or not isinstance(first.X, Sparse))
-        return "standard" if dense else "max"
 
     def decide(self, stream: Stream, first: Block | None) -> Block | None:
         """Continue with the options of a stream of the same files, after its first block."""
         self.stream, self.options, self.undecided = stream, stream.options, False
-        if self.unscaled:
-            self.unscaled, scale = False, self.options.scale
-            if scale == "none":
-                self.scaler = None
-            elif self.scaler is None or self.scaler.kind != scale:
-                self.scaler = Scaler(scale)
-            if first is not None:
-                self.scale(first)
         return None if first is None else self.labelled(first)
 
     # Names.

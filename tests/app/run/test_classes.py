@@ -62,9 +62,10 @@ def test_several_classes_are_found_predicted_by_name_and_verified(
     outputs = ["--predictions", tmp_path / "p.csv", "--model", tmp_path / "m"]
     outputs += ["--certificate", tmp_path / "c.json"]
     found = told(file, "--target", "colour", *outputs)
-    assert found["learner"]["name"] == "softmax"
+    assert found["learner"]["name"] == "auto-classes"
     assert found["loss"]["chosen"]["outcomes"] == "several classes"
-    assert "scale=standard" in found["data"]["transforms"]
+    assert not any("scale" in each for each in found["data"]["transforms"])
+    assert found["certificate"]["theorem"]["name"] == "auto-classes"
     rows = pd.read_csv(tmp_path / "p.csv")
     assert list(rows.columns) == ["row", "prediction", "outcome", "probability"]
     assert rows["outcome"].tolist() == table["colour"].tolist()
@@ -161,7 +162,7 @@ def test_a_third_class_after_two_is_refused_with_the_cures(tmp_path: Path) -> No
     file = written(tmp_path / "d.csv", table)
     said = refused("run", file, "--target", "y")
     assert "line 2502: the outcome is 'maybe': there are two classes, 'no' and 'yes'" in said
-    assert "--learner softmax" in said
+    assert "--learner auto-classes" in said
     assert "--positive yes takes all others as one class" in said
     assert told(file, "--target", "y", "--on-error", "skip")["data"]["skipped"]["count"] == 1
     assert told(file, "--target", "y", "--learner", "softmax")["data"]["rows"] == 3000

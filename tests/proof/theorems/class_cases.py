@@ -59,6 +59,13 @@ def multiclass_hinge(plan: Plan) -> tuple[Any, Any]:
     return tuned(nr.MulticlassHinge, plan)
 
 
+@case("auto-classes")
+def auto_classes(plan: Plan) -> tuple[Any, Any]:
+    rng = choice(plan)
+    learner = nr.AutoClasses(recent=bool(rng.random() < 0.7))
+    return learner, against(plan, learner, scale(rng, 3))
+
+
 @case("multiclass-perceptron")
 def multiclass_perceptron(plan: Plan) -> tuple[Any, Any]:
     """Examples are pushed towards their class until it leads by a margin."""

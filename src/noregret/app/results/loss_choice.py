@@ -1,6 +1,7 @@
 """The learner where none is named, and what it predicts: the first outcomes tell.
 
-Numbers get the square loss, two classes the logistic one, several classes the softmax learner.
+Numbers get the square loss, two classes the logistic one, several classes the form of ``auto`` for
+these.
 """
 
 from __future__ import annotations
@@ -34,14 +35,14 @@ MAX_CLASSLIKE = 20
 # Text with more different values per row is hardly the name of a class.
 MAX_CLASS_SHARE = 0.5
 # The learner of several classes, where none is named.
-CLASS_LEARNER, CLASS_PARAMS = "softmax", {"step": "implicit"}
+CLASS_LEARNER = "auto-classes"
 
 
 class Choice(NamedTuple):
     """The kind of target that the first outcomes suggest, its loss, and the reason.
 
     ``positive`` and ``negative`` are two classes that are not written as 0 and 1, −1 and +1, or
-    false and true; ``scale`` is the scaling that the learner needs.
+    false and true.
     """
 
     outcomes: str
@@ -50,7 +51,6 @@ class Choice(NamedTuple):
     why: str = ""
     positive: str | None = None
     negative: str | None = None
-    scale: str | None = None
 
     @property
     def labels(self) -> bool:
@@ -124,7 +124,7 @@ def text_chosen(block: Block, options: Options, loss: str) -> Choice:
         raise NoRegretError(
             f"this learner is for two classes, and there are {len(counts)} ({listed}, …)",
             (
-                "use --learner softmax for several",
+                "use --learner auto-classes for several",
                 f"--positive {shlex.quote(likely_positive(counts))} for one against all others",
             ),
             file=block.place_of(0).file,
@@ -133,7 +133,7 @@ def text_chosen(block: Block, options: Options, loss: str) -> Choice:
         raise NoRegretError(
             f"the target {options.target!r} has {len(counts):,} different values in the first"
             f" {len(block):,} rows, so these are hardly classes",
-            ("choose another --target", "use --learner softmax to take them as classes"),
+            ("choose another --target", "use --learner auto-classes to take them as classes"),
             file=block.place_of(0).file,
         )
     return several_chosen()
@@ -141,8 +141,7 @@ def text_chosen(block: Block, options: Options, loss: str) -> Choice:
 
 def several_chosen(why: str = "") -> Choice:
     """Return the choice for several classes."""
-    words = f"{why}{DEFAULT_LEARNER} is for two classes at most, so the learner is {CLASS_LEARNER}"
-    return Choice(SEVERAL, "softmax", words, why)
+    return Choice(SEVERAL, "softmax", f"{why}the loss is the log loss", why)
 
 
 def different(y: Floats, most: int = 3) -> list[float]:
@@ -166,6 +165,6 @@ def explain(error: NoRegretError, choice: Choice | None) -> None:
         )
     if choice.positive is not None:
         error.cures += (
-            "if there are more classes, begin with --learner softmax",
+            "if there are more classes, begin with --learner auto-classes",
             f"--positive {shlex.quote(choice.positive)} takes all others as one class",
         )

@@ -7,7 +7,7 @@ import reprlib
 
 import numpy as np
 
-from noregret.linear.engine.class_weights cimport ClassWeights
+from noregret.linear.engine.class_engine cimport ClassEngine
 from noregret.linear.engine.engine cimport BAD_VALUE, FINE, OVERFLOWED, Engine, Row
 from noregret.linear.engine.entry cimport Entry
 
@@ -23,17 +23,17 @@ cdef class ClassEntry(Entry):
 
     def __cinit__(self):
         self.labels_known, self.codes = [], {}
-        self.engine = ClassWeights()  # before begin too: calls take it for one without a check
+        self.engine = ClassEngine()  # before begin too: calls take it for one without a check
 
     def begin(self, Engine engine not None):
         """Start with an engine, and with no features and classes."""
-        if not isinstance(engine, ClassWeights):
+        if not isinstance(engine, ClassEngine):
             raise TypeError(f"an entry of classes needs weights of classes: got {type(engine).__name__}")
         Entry.begin(self, engine)
         self.know([])
 
-    cdef ClassWeights matrix(self):
-        return <ClassWeights> self.engine
+    cdef ClassEngine matrix(self):
+        return <ClassEngine> self.engine
 
     cdef int know(self, list labels) except -1:
         """Know these classes and no others."""
@@ -124,11 +124,11 @@ cdef class ClassEntry(Entry):
         return found.astype(kinds.pop()) if len(kinds) == 1 and not kinds & {type(None)} else found
 
     cdef Py_ssize_t width(self) noexcept nogil:
-        return (<ClassWeights> self.engine).classes
+        return (<ClassEngine> self.engine).classes
 
     cdef int score_into(self, Row* row, double* out, Py_ssize_t count) noexcept nogil:
         cdef Py_ssize_t c
-        (<ClassWeights> self.engine).class_scores(row, out, count)
+        (<ClassEngine> self.engine).class_scores(row, out, count)
         if not row.norm2 < 1e300:
             return BAD_VALUE
         for c in range(count):

@@ -1,12 +1,6 @@
-import numpy as np
-from numpy.typing import NDArray
+from noregret.linear.engine.class_engine import ClassEngine
 
-from noregret.linear.engine.additive import Scaled
-
-Floats = NDArray[np.float64]
-
-class ClassWeights(Scaled):
-    classes: int
+class ClassWeights(ClassEngine):
     def __init__(
         self,
         loss: str = "softmax",
@@ -20,4 +14,3 @@ class ClassWeights(Scaled):
         l2: float = 0.0,
         beta: float = 1.0,
     ) -> None: ...
-    def note_chances(self, out: Floats | None) -> None: ...

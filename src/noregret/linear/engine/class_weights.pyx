@@ -9,27 +9,23 @@ and the Frobenius norm that projection on the ball needs follows from numbers of
 
     |V + a g xᵀ|² = |V|² + 2 a g·(V x) + a² |g|² |x|²
 
-A class joins in the round in which it first appears, with weights 0.
+A class joins with weights 0.
 """
 
 from libc.math cimport INFINITY, exp, fabs, isfinite, log, sqrt
-from libc.stdlib cimport free, malloc
 from libc.string cimport memset
-
 
 cimport cython
 cimport numpy as cnp
 
 from noregret.base.compiled.losses cimport class_loss
-from noregret.linear.engine.additive cimport Scaled
-from noregret.linear.engine.engine cimport (
-    BAD_LABEL, BAD_VALUE, DIVERGED, FINE, NO_MEMORY, Engine, Row, as_rate, position, rate_at,
-)
+from noregret.linear.engine.class_engine cimport ClassEngine, stride_for
+from noregret.linear.engine.engine cimport DIVERGED, FINE, Engine, Row, as_rate, position, rate_at
 
 from noregret.base.compiled.machine import zeros
 from noregret.checks import one_of, positive, state_arrays
 from noregret.errors import BadExample, BadLabel
-from noregret.limits import MAX_CLASSES, MAX_CLASS_WEIGHTS
+from noregret.limits import MAX_CLASS_WEIGHTS
 
 cnp.import_array()
 
@@ -46,11 +42,8 @@ cdef enum:  # Form
     ADAGRAD
     PROXIMAL
 
-cdef enum:
-    FIRST_STRIDE = 4
 
-
-cdef class ClassWeights(Scaled):
+cdef class ClassWeights(ClassEngine):
     """One weight vector per class: gradient steps, explicit or implicit, or a rate per weight.
 
     Parameters
@@ -76,9 +69,9 @@ cdef class ClassWeights(Scaled):
         form="gradient", l1=0.0, l2=0.0, beta=1.0,
     ):
         one_of("loss", loss, CLASS_LOSSES)
-        self.chances = None  # a view that was never set would not be None
         self.loss = class_loss(loss)
         self.kind = CLASS_LOSSES.index(loss)
+        self.probable = self.kind == SOFTMAX
         one_of("form", form, FORMS)
         self.form = FORMS.index(form)
         self.rate = as_rate(rate, schedule, horizon)
@@ -95,21 +88,7 @@ cdef class ClassWeights(Scaled):
             self.arrays = self.arrays | {"squares": zeros(0)}
         if self.form == PROXIMAL:
             self.arrays = self.arrays | {"sums": zeros(0)}
-        self.stride = FIRST_STRIDE
         self.relocate()
-        self.buffers(self.stride)
-
-    def __dealloc__(self):
-        free(self.scores)
-
-    cdef int buffers(self, Py_ssize_t stride) except -1:
-        """Make room for the numbers of one round."""
-        cdef double* made = <double*> malloc(4 * stride * sizeof(double))
-        if made == NULL:
-            raise MemoryError("no memory left for the scores of the classes")
-        free(self.scores)
-        self.scores, self.pull, self.spare = made, made + stride, made + 2 * stride
-        return 0
 
     # The layout.
 
@@ -140,90 +119,49 @@ cdef class ClassWeights(Scaled):
             if self.stored[k] != 0:  # what is zero already takes no memory until it is written to
                 self.stored[k] = 0
 
-    cdef int admit_class(self) except -1:
-        """Make room for one more class."""
-        if self.classes >= MAX_CLASSES:
+    cdef int widen(self, Py_ssize_t stride) except -1:
+        """Make room for so many classes, or raise BadLabel."""
+        if self.size * stride > MAX_CLASS_WEIGHTS:
             raise BadLabel(
-                f"there are more than {MAX_CLASSES:,} classes",
-                "is the target a number, or a column that differs in every row?",
+                f"{self.size:,} features times {stride:,} classes are more than {MAX_CLASS_WEIGHTS:,} weights",
+                "hash the features (hash=18)",
                 round=self.rounds + 1,
             )
-        if self.classes == self.stride:
-            if self.size * 2 * self.stride > MAX_CLASS_WEIGHTS:
-                raise BadLabel(
-                    f"{self.size:,} features times {2 * self.stride:,} classes are more than {MAX_CLASS_WEIGHTS:,} weights",
-                    "hash the features (hash=18)",
-                    round=self.rounds + 1,
-                )
-            old, room = self.stride, self.capacity
-            wide = {}
-            for name, array in self.arrays.items():
-                made = zeros(room * 2 * old).reshape(room, 2 * old)
-                made[:, :old] = array[:room * old].reshape(room, old)
-                wide[name] = made.reshape(-1)
-            self.buffers(2 * old)
-            self.stride = 2 * old
-            self.arrays = wide
-            self.relocate()
-        self.classes += 1
+        old, room = self.stride, self.capacity
+        wide = {}
+        for name, array in self.arrays.items():
+            made = zeros(room * stride).reshape(room, stride)
+            made[:, :old] = array[:room * old].reshape(room, old)
+            wide[name] = made.reshape(-1)
+        ClassEngine.widen(self, stride)
+        self.arrays = wide
+        self.relocate()
         return 0
 
     # Scores.
 
-    @cython.cdivision(True)
     cdef void class_scores(self, Row* row, double* out, Py_ssize_t count) noexcept nogil:
         """Fill in W x for the first so many classes, and the row's measurements."""
         cdef Py_ssize_t k, c
         cdef const double* weights
-        cdef double value, low = INFINITY, high = -INFINITY, norm2 = 0
+        cdef double value
+        self.measure(row)
         memset(out, 0, count * sizeof(double))
         for k in range(row.count):
             value = row.values[k]
-            low, high = min(low, value), max(high, value)
-            norm2 += value * value
             weights = self.stored + position(row, k) * self.stride
             for c in range(count):
                 out[c] += value * weights[c]
-        if row.count < self.size or row.count == 0:
-            low, high = min(low, 0.0), max(high, 0.0)
         for c in range(count):
             out[c] *= self.factor
-        row.norm2, row.peak, row.spread = norm2, max(-low, high), high - low
-
-    cdef double score(self, Row* row) noexcept nogil:
-        """Return the number of the class with the highest score, the first of several; −1 for none."""
-        cdef double* out
-        cdef double[64] few
-        cdef Py_ssize_t c, best = 0
-        if self.classes <= 64:
-            out = few
-        else:
-            out = <double*> malloc(self.classes * sizeof(double))
-        if out == NULL:
-            return INFINITY
-        self.class_scores(row, out, self.classes)
-        for c in range(1, self.classes):
-            if out[c] > out[best]:
-                best = c
-        if self.classes > 64:
-            free(out)
-        return <double> best if self.classes else -1.0
 
     cdef double judge(self, Py_ssize_t y) noexcept nogil:
         """Return the loss of the scores, and fill in its gradient by them."""
         cdef Py_ssize_t c, rival = -1
-        cdef double top = self.scores[0], total = 0, loss
-        memset(self.pull, 0, self.classes * sizeof(double))
+        cdef double loss
         if self.kind == SOFTMAX:
-            for c in range(1, self.classes):
-                top = max(top, self.scores[c])
-            for c in range(self.classes):
-                self.pull[c] = exp(self.scores[c] - top)
-                total += self.pull[c]
-            for c in range(self.classes):
-                self.pull[c] /= total
-            self.pull[y] -= 1
-            return log(total) + (top - self.scores[y])
+            return ClassEngine.judge(self, y)
+        memset(self.pull, 0, self.classes * sizeof(double))
         for c in range(self.classes):
             if c != y and (rival < 0 or self.scores[c] > self.scores[rival]):
                 rival = c
@@ -334,63 +272,16 @@ cdef class ClassWeights(Scaled):
 
     # The round.
 
-    def note_chances(self, double[::1] out):
-        """Fill in the chance of the class that is predicted in each round to come; None to stop."""
-        self.chances, self.chances_noted = out, 0
-
-    cdef double chance_of(self, Py_ssize_t best, Py_ssize_t y, Py_ssize_t before) noexcept nogil:
-        """Return the chance of a class among those known before the round, from the gradient."""
-        cdef double chance = self.pull[best] + (1.0 if best == y else 0.0)
-        return chance / -self.pull[y] if y == before else chance
-
-    cdef int play(self, Row* row, double given) noexcept nogil:
-        """Predict, pay, learn, measure. On anything but FINE nothing has changed."""
-        cdef Py_ssize_t y = <Py_ssize_t> given, before = self.classes, c, best = 0
-        cdef double value, rate, length2 = 0, peak = 0, chance = 0
-        cdef int status
-        cdef bint wrong = False
-        if y < 0 or y > before or y >= self.labelled or given != y:
-            return BAD_LABEL
-        if y == before:
-            with gil:
-                try:
-                    self.admit_class()
-                except BaseException as failure:
-                    self.failure = failure
-                    return NO_MEMORY
-        self.class_scores(row, self.scores, self.classes)
-        status = FINE
-        if not row.norm2 < 1e300:
-            status = BAD_VALUE
-        else:
-            value = self.judge(y)
-            if not fabs(value) < 1e290:
-                status = DIVERGED
-        if status == FINE:
-            for c in range(self.classes):
-                if c < before and self.scores[c] > self.scores[best]:
-                    best = c
-                wrong = wrong or (c != y and self.scores[c] >= self.scores[y])
-                length2 += self.pull[c] * self.pull[c]
-                peak = max(peak, fabs(self.pull[c]))
-            if self.chances is not None and self.kind == SOFTMAX and before:
-                chance = self.chance_of(best, y, before)
-            if row.norm2 > 0 and length2 > 0 and self.importance > 0:
-                if self.form != GRADIENT_STEP:
-                    status = self.step_by_coordinate(row)
-                else:
-                    rate = self.importance * rate_at(&self.rate, self.rounds + 1)
-                    if self.implicit or (self.importance != 1 and self.kind != MISTAKE):
-                        self.implicit_pull(y, rate * row.norm2)
-                    status = self.step(row, rate)
-        if status != FINE:
-            self.classes = before
-            return status
-        if self.chances is not None and self.chances_noted < self.chances.shape[0]:
-            self.chances[self.chances_noted] = chance
-            self.chances_noted += 1
-        self.book(row, <double> best if before else -1.0, self.importance * value, sqrt(length2), peak, 0, wrong)
-        return FINE
+    cdef int learn_class(self, Row* row, Py_ssize_t y, double value, double length2) noexcept nogil:
+        cdef double rate
+        if not (row.norm2 > 0 and length2 > 0 and self.importance > 0):
+            return FINE
+        if self.form != GRADIENT_STEP:
+            return self.step_by_coordinate(row)
+        rate = self.importance * rate_at(&self.rate, self.rounds + 1)
+        if self.implicit or (self.importance != 1 and self.kind != MISTAKE):
+            self.implicit_pull(y, rate * row.norm2)
+        return self.step(row, rate)
 
     @cython.cdivision(True)
     cdef int step(self, Row* row, double rate) noexcept nogil:
@@ -449,23 +340,9 @@ cdef class ClassWeights(Scaled):
 
     # The state.
 
-    @property
-    def linear(self):
-        """False: predictions have one score per class, not w·x alone."""
-        return False
-
-    @property
-    def takes_importance(self):
-        """True: a round may stand for several."""
-        return True
-
     def weights(self):
         """Return the weights: a row per feature, a column per class."""
         return self.factor * self.arrays["stored"][:self.size * self.stride].reshape(self.size, self.stride)[:, :self.classes]
-
-    def scalars(self):
-        """Return the numbers that, with the arrays, make up the state."""
-        return Scaled.scalars(self) | {"classes": self.classes}
 
     def get_state(self):
         """Return the state: (arrays, numbers), with one number per feature and class."""
@@ -475,11 +352,7 @@ cdef class ClassWeights(Scaled):
     def set_state(self, arrays, numbers):
         """Restore a state, or raise ValueError if it does not fit."""
         size, classes, before = numbers["size"], numbers["classes"], self.stride
-        if not 0 <= classes <= MAX_CLASSES:
-            raise ValueError(f"there can be from 0 to {MAX_CLASSES:,} classes: got {classes}")
-        stride = FIRST_STRIDE
-        while stride < classes:
-            stride *= 2
+        stride = stride_for(classes)
         if size * stride > MAX_CLASS_WEIGHTS:
             raise ValueError(f"{size:,} features times {classes:,} classes are too many weights")
         if numbers["rounds"] < 0 or not isfinite(numbers["factor"]):
@@ -499,8 +372,3 @@ cdef class ClassWeights(Scaled):
         except BaseException:
             self.stride = before
             raise
-
-    def restore(self, numbers):
-        """Take the numbers of a state over."""
-        Scaled.restore(self, numbers)
-        self.classes = numbers["classes"]

@@ -20,7 +20,7 @@ from noregret.hindsight.several_classes import (
     best_classes,
     largest_class_margin,
 )
-from noregret.linear.engine.class_weights import ClassWeights
+from noregret.linear.engine.class_engine import ClassEngine
 from noregret.proof.theorems.evidence import Evidence, Floats
 
 
@@ -31,7 +31,7 @@ class ClassEvidence(Evidence):
     def classes(self) -> int:
         """K, the number of classes that the learner knows."""
         engine = self.learner.engine
-        assert isinstance(engine, ClassWeights)
+        assert isinstance(engine, ClassEngine)
         return engine.classes
 
     @property

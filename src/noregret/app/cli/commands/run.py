@@ -214,7 +214,6 @@ def run(given: Namespace) -> None:
         command=command_line(),
         open_loss=is_open(given.learner, params),
         task=given.task,
-        open_scale=given.scale is None,
     )
     with stoppable(work), shown(work, given.quiet or given.json):
         try:

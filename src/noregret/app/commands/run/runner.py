@@ -18,7 +18,6 @@ from noregret.app.commands.run.concluding import conclude, write_all
 from noregret.app.commands.run.watching import Watching
 from noregret.app.results.loss_choice import (
     CLASS_LEARNER,
-    CLASS_PARAMS,
     SEVERAL,
     Choice,
     chosen,
@@ -80,8 +79,6 @@ class Run:
         Whether the first outcomes choose the learner's loss.
     task
         What outcomes are: ``numbers`` or ``classes``; None if the first outcomes tell.
-    open_scale
-        Whether to scale features if the learner that is chosen needs it.
     """
 
     stream: Stream
@@ -97,7 +94,6 @@ class Run:
     told: Callable[[Run], None] | None = None
     open_loss: bool = False
     task: str | None = None
-    open_scale: bool = False
 
     def __post_init__(self) -> None:
         self.kept_at = self.checkpoint or self.resume
@@ -157,10 +153,11 @@ class Run:
         """Return what the first outcomes are taken for; None if there was no choice."""
         loss = "" if self.open_loss else self.learner.engine.loss.name
         found = chosen(first, self.stream.options, self.task, loss)
-        if found.outcomes == SEVERAL and self.open_scale:
-            scale = self.reading.likely_scale(first)
-            words = f"{found.words}, on scaled features (--scale {scale})"
-            found = found._replace(scale=scale, words=words)
+        if found.outcomes == SEVERAL and self.learner.params.get("delay"):
+            raise NoRegretError(
+                "the target has several classes, and a delay is for numbers and two classes",
+                "leave -p delay out; -p recent=false if the latest classes will not be known",
+            )
         return found if self.open_loss or found.positive is not None else None
 
     @property
@@ -172,11 +169,12 @@ class Run:
         """Begin the game of the learner, with the loss and the classes that were chosen for it."""
         self.choice = choice
         if choice is not None and choice.outcomes == SEVERAL:
-            self.learner = built(find(CLASS_LEARNER, "learners"), CLASS_PARAMS)
+            recent = {"recent": self.learner.params["recent"]}
+            self.learner = built(find(CLASS_LEARNER, "learners"), recent)
         elif choice is not None and self.open_loss:
             self.learner = type(self.learner)(**self.learner.params | {"loss": choice.loss})
         if choice is not None:
-            said = {name: getattr(choice, name) for name in ("positive", "negative", "scale")}
+            said = {name: getattr(choice, name) for name in ("positive", "negative")}
             said = {name: value for name, value in said.items() if value is not None}
             if self.stream.options.positive is None and said:
                 options = replace(self.stream.options, **said)

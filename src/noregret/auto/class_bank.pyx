@@ -1,0 +1,284 @@
+"""The bank of ``auto`` with several classes: its members and their mixture in a round, and its state.
+
+A score is the logarithm of the mixture's probability, so that the softmax of the scores is the
+mixture and the softmax loss its log loss.
+"""
+
+from libc.math cimport NAN, log
+from libc.stdlib cimport free, malloc
+
+import numpy as np
+
+cimport cython
+
+from noregret.auto.class_members cimport FREQUENCY, COMBINED, MEMBERS, ClassMembers, ClassRound
+from noregret.auto.mixer cimport Snapshots, settle
+from noregret.base.compiled.losses cimport class_loss
+from noregret.base.compiled.weigher cimport Weigher
+from noregret.linear.engine.class_engine cimport ClassEngine, stride_for
+from noregret.linear.engine.engine cimport FINE, NO_MEMORY, Row
+
+from noregret.auto.mixer import Tracker, begin, priors
+from noregret.base.compiled.machine import copied
+from noregret.base.compiled.weigher import Exponential
+from noregret.checks import state_arrays
+from noregret.errors import BadExample, BadLabel
+from noregret.limits import MAX_CLASS_WEIGHTS
+
+WEIGHERS = ("tracker", "final")
+cdef enum:
+    NUMBERS_PER_WEIGHT = 12
+
+
+@cython.final
+cdef class ClassBank(ClassEngine):
+    """The engine of ``auto-classes``.
+
+    Parameters
+    ----------
+    recent
+        If True, some members use the latest classes.
+    """
+
+    SIGNED = (*ClassEngine.SIGNED, *Exponential.SIGNED)
+
+    def __cinit__(self, recent=True):
+        self.members = ClassMembers(recent, self.stride)
+        n = self.members.members
+        self.tracker, self.final, self.snapshots = Tracker(1.0), Exponential(1.0, "constant"), Snapshots(n)
+        shares, final = priors(n, slice(FREQUENCY, COMBINED), 1)
+        begin(self.tracker, shares / shares.sum())
+        begin(self.final, final)
+        self.hold(self.stride)
+
+    def __init__(self, recent=True):
+        self.loss = class_loss("softmax")
+
+    def __dealloc__(self):
+        free(self.held)
+
+    cdef int hold(self, Py_ssize_t stride) except -1:
+        """Make room for the predictions of a round."""
+        cdef double* made = <double*> malloc(self.members.block(stride) * sizeof(double))
+        if made == NULL:
+            raise MemoryError("no memory left for the predictions of the members")
+        free(self.held)
+        self.held = made
+        return 0
+
+    # New features and classes.
+
+    cdef int resize(self, Py_ssize_t size) except -1:
+        if (size + 1) * self.stride * NUMBERS_PER_WEIGHT > MAX_CLASS_WEIGHTS:
+            raise BadExample(
+                f"{size:,} features times room for {self.stride:,} classes are too many weights for this learner",
+                "hash the features (hash=16), or use softmax",
+            )
+        self.members.resize(size)
+        self.size, self.capacity = size, max(size, self.capacity)
+        return 0
+
+    cdef int widen(self, Py_ssize_t stride) except -1:
+        if (self.size + 1) * stride * NUMBERS_PER_WEIGHT > MAX_CLASS_WEIGHTS:
+            raise BadLabel(
+                f"{self.size:,} features times {stride:,} classes are too many weights for this learner",
+                "hash the features (hash=16), or use softmax",
+                round=self.rounds + 1,
+            )
+        self.hold(stride)
+        self.members.widen(stride)
+        return ClassEngine.widen(self, stride)
+
+    cdef int admit_class(self) except -1:
+        ClassEngine.admit_class(self)
+        self.members.welcome(self.classes - 1, self.rounds)
+        return 0
+
+    # The round.
+
+    cdef void mix(self, const ClassRound* r, double* out) noexcept nogil:
+        """Fill in the logarithms of the mixture's probabilities."""
+        cdef int k
+        cdef Py_ssize_t c, count = r.count
+        cdef double weight
+        for c in range(count):
+            out[c] = 0
+        for k in range(self.members.members):
+            weight = self.weight_of(k)
+            for c in range(count):
+                out[c] += weight * r.chance[k * count + c]
+        for c in range(count):
+            out[c] = log(out[c])
+
+    cdef void class_scores(self, Row* row, double* out, Py_ssize_t count) noexcept nogil:
+        """Fill in the logarithms of the probabilities of the first so many classes, and the row's measurements."""
+        cdef ClassRound own
+        cdef ClassRound* r = &self.now if self.learning else &own
+        cdef double* block = self.held
+        cdef Py_ssize_t c
+        self.measure(row)
+        if count == 0:
+            return
+        if not self.learning:
+            block = <double*> malloc(self.members.block(count) * sizeof(double))
+        if block == NULL or not row.norm2 < 1e300:
+            for c in range(count):
+                out[c] = NAN
+        else:
+            self.members.place(r, block, count)
+            self.members.predict(row, r, self.rounds)
+            self.mix(r, out)
+        if not self.learning:
+            free(block)
+
+    cdef int play(self, Row* row, double given) noexcept nogil:
+        cdef int status
+        self.learning = True
+        status = ClassEngine.play(self, row, given)
+        self.learning = False
+        return status
+
+    cdef int learn_class(self, Row* row, Py_ssize_t y, double value, double length2) noexcept nogil:
+        cdef double[MEMBERS + 1] losses
+        cdef double tracked = 0
+        cdef ClassRound* r = &self.now
+        cdef int k, n = self.members.members
+        cdef double* room
+        if not self.members.room_for_steps(row.count):
+            return NO_MEMORY
+        if self.importance > 0:
+            for k in range(n):
+                tracked += self.tracker.p[k] * r.chance[k * r.count + y]
+                losses[k] = -self.importance * log(r.chance[k * r.count + y])
+            losses[n] = -self.importance * log(tracked)
+            settle(self.final, losses, self.importance * value, n + 1)
+            settle(self.tracker, losses, 0, n)
+        self.members.learn(row, r, y, self.importance, self.rounds)
+        room = self.snapshots.due(self.rounds)
+        if room != NULL:
+            for k in range(n):
+                room[k] = self.weight_of(k)
+        return FINE
+
+    cdef double weight_of(self, int k) noexcept nogil:
+        """Return the total weight of a member in the next round, directly and through the mixture of the tracker."""
+        return self.final.p[k] + self.final.p[self.members.members] * self.tracker.p[k]
+
+    # Findings.
+
+    @property
+    def recent(self):
+        """True if some members use the latest classes."""
+        return self.members.recent
+
+    @property
+    def full(self):
+        """True if the features are few enough for filters."""
+        return bool(self.members.is_full())
+
+    @property
+    def delay(self):
+        """0: classes are known before the next prediction."""
+        return 0
+
+    @property
+    def first_loss(self):
+        """0, the loss of the first round: there is one class."""
+        return 0.0
+
+    def member_weights(self):
+        """Return the weight of every member in the next round."""
+        return np.array([self.weight_of(k) for k in range(self.members.members)])
+
+    def member_losses(self):
+        """Return the cumulative losses of all members, and of the mixture weighted with them."""
+        return self.total_loss + self.final.excess()
+
+    def history(self):
+        """Return (rounds, the weights of all members after each), for about a hundred rounds."""
+        return self.snapshots.history()
+
+    def influence(self):
+        """Return the standard deviation of each feature's contribution to linear scores."""
+        return self.members.influence(self.classes, self.rounds)
+
+    def accounts(self):
+        """Return the evidence for the theorem: the excess of each member, and the bound on the regret to it."""
+        n = self.members.members
+        return {"excess": self.final.excess()[:n], "price": -np.log(self.final.get_state()[0]["prior"])[:n]}
+
+    def weights(self):
+        """Return linear weights, a row per feature, a column per class: those of one member."""
+        return self.members.weights(self.classes, self.rounds)
+
+    def advice(self, norm):
+        """Return advice for numbers that become too large."""
+        return "scale the importances down"
+
+    # The state: that of the engine, and of the filters and weighers under their names.
+
+    def parts(self):
+        """Return all parts with a state of their own, by name."""
+        return {"filters": self.members.filters, "tracker": self.tracker, "final": self.final}
+
+    def scalars(self):
+        """Return the numbers of the state."""
+        own = ClassEngine.scalars(self) | self.snapshots.scalars()
+        for name, part in self.parts().items():
+            own |= {f"{name}.{key}": value for key, value in part.get_state()[1].items()}
+        return own
+
+    def get_state(self):
+        """Return the state: (arrays, numbers)."""
+        arrays = self.members.state(self.classes) | {"snapshots": self.snapshots.table.copy()}
+        for name, part in self.parts().items():
+            arrays |= {f"{name}.{key}": array for key, array in part.get_state()[0].items()}
+        # Room for classes to come is no part of the state.
+        arrays["filters.w"] = arrays["filters.w"][:4 * self.members.filters.n * self.classes].copy()
+        return arrays, self.scalars()
+
+    def set_state(self, arrays, numbers):
+        """Restore a state, or raise ValueError and stay unchanged."""
+        before = self.get_state()
+        try:
+            self.take(arrays, numbers)
+        except ValueError:
+            self.take(*before)
+            raise
+
+    def take(self, arrays, numbers):
+        """Replace the state."""
+        cdef ClassMembers members = self.members
+        size, classes = numbers["size"], numbers["classes"]
+        stride = stride_for(classes)
+        if numbers["mean_kept"] or (size + 1) * stride * NUMBERS_PER_WEIGHT > MAX_CLASS_WEIGHTS:
+            raise ValueError("the state's numbers make no sense")
+        own = {name: array for name, array in arrays.items() if "." not in name}
+        state_arrays(own, members.lengths(size, classes) | {"outlook": 3, "snapshots": self.snapshots.length})
+        members.check(own, classes)
+        self.take_parts(arrays, numbers, classes, stride)
+        self.snapshots.take(copied(own["snapshots"]), numbers)
+        self.hold(stride)
+        self.buffers(stride)
+        members.take(own, size, classes, stride)
+        self.size, self.capacity, self.stride = size, size, stride
+        self.restore({name: value for name, value in numbers.items() if "." not in name})
+
+    def take_parts(self, arrays, numbers, classes, stride):
+        """Restore the filters and weighers from their parts of a state."""
+        cdef ClassMembers members = self.members
+        n = members.members
+        widths = {"filters": numbers["size"] + 1 if numbers["size"] < 257 else None, "tracker": n, "final": n + 1}
+        for name, part in self.parts().items():
+            start = f"{name}."
+            kept = {key.removeprefix(start): array for key, array in arrays.items() if key.startswith(start)}
+            own = {key.removeprefix(start): number for key, number in numbers.items() if key.startswith(start)}
+            if name == "filters":
+                members.filters.widen(classes)
+            part.set_state(kept, own)
+            if name == "filters":
+                members.filters.widen(stride)
+            if widths[name] is not None and part.n != widths[name]:
+                raise ValueError(f"{name} should have {widths[name]} inputs: got {part.n}")
+            if isinstance(part, Weigher):
+                (<Weigher> part).next_weights()

@@ -1,0 +1,147 @@
+"""The bank of several classes in plain NumPy: every member and the mixture, rows without zeros."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import brentq
+
+from tests.auto.filter_reference import Filter
+
+Floats = NDArray[np.float64]
+KEEP, GRANT = (1.0, 0.9999, 0.999, 0.99), (1.0, 0.3, 0.3, 0.1)
+DIAGONAL_GRANT, STEPS = (1.0, 1.0, 1.0, 0.3), (0.1, 0.4, 1.6, 6.4)
+CONSTANT, PRECISION = 100.0, 5.0
+
+
+def softmax(s: Floats) -> Floats:
+    return np.asarray(np.exp(s - np.logaddexp.reduce(s)))
+
+
+class Bank:
+    """All members, for rows of a fixed width and classes by number in order of appearance."""
+
+    def __init__(self, width: int, recent: bool) -> None:
+        n, self.recent = width + 1, recent
+        self.rounds, self.n = 0, n
+        self.filters = [
+            Filter(n, k, g, CONSTANT / GRANT[0]) for k, g in zip(KEEP, GRANT, strict=True)
+        ]
+        self.full = np.zeros(
+            (4, 0, n)
+        )  # weights of the filters, of AdaGrad and of diagonal filters
+        self.ada, self.diag = np.zeros((4, 0, n)), np.zeros((4, 0, n))
+        self.squares = np.zeros((4, 0, n))
+        self.seen = np.zeros((0, n))
+        self.prior = np.array([CONSTANT, *[0.0] * width])
+        self.size = np.array([1.0, *[0.0] * width])
+        self.variance = np.outer(DIAGONAL_GRANT, self.prior)
+        self.counts, self.latest = np.zeros(0), np.zeros(0)
+        self.after, self.last = np.zeros((64, 64)), -1
+        inputs = [9, 9, 11, 11] if recent else [9, 9]
+        self.a = [np.array([0.25] * 4 + [0.0] * (n - 4)) for n in inputs]
+        self.H = [np.zeros((n, n)) for n in inputs]
+
+    def join(self) -> None:
+        """Let one more class join, unlikely at first."""
+        for name in ("full", "ada", "diag", "squares"):
+            old = getattr(self, name)
+            made = np.zeros((4, 1, self.n))
+            made[:, :, 0] = 0.0 if name == "squares" else -math.log(1 + self.rounds)
+            setattr(self, name, np.concatenate([old, made], axis=1))
+        self.counts, self.latest = np.append(self.counts, 0.0), np.append(self.latest, 0.0)
+
+    def floored(self, p: Floats) -> Floats:
+        p = np.maximum(p, 1 / ((self.rounds + 2) * len(p)))
+        return np.asarray(p / p.sum())
+
+    def chances(self, row: Floats) -> Floats:
+        """Return the probabilities of all members, a row each."""
+        x, classes = np.append(1.0, row), len(self.counts)
+        said = [
+            self.floored(softmax(W @ x / math.sqrt(1 + math.pi / 8 * (x @ f.P @ x))))
+            for W, f in zip(self.full, self.filters, strict=True)
+        ]
+        said += [self.floored(softmax(W @ x)) for W in self.ada]
+        said += [
+            self.floored(softmax(W @ x / math.sqrt(1 + math.pi / 8 * (v @ x**2))))
+            for W, v in zip(self.diag, self.variance, strict=True)
+        ]
+        share = self.floored((self.counts + 0.5) / (self.counts + 0.5).sum())
+        said += [share, np.full(classes, 1 / classes)]
+        recent = []
+        if self.recent:
+            recent = [self.floored((self.latest + share) / (self.latest.sum() + 1))]
+            after = self.after[self.last, :classes] if self.last >= 0 else np.zeros(classes)
+            recent += [self.floored((after + 2 * share) / (after.sum() + 2))]
+        self.logs = np.log([*said[:8], share, *recent])
+        combined = [self.floored(softmax(a @ self.logs[: len(a)])) for a in self.a]
+        return np.array(said + combined[:2] + recent + combined[2:])
+
+    def learn(self, row: Floats, y: int, said: Floats) -> None:
+        """Learn a class, from what the members said."""
+        x, came = np.append(1.0, row), (np.arange(len(self.counts)) == y).astype(float)
+        worths = np.maximum(1e-4, 0.5 * (said * (1 - said)).max(axis=1))
+        self.learn_first(x, came, said, worths)
+        for k, each in enumerate(self.filters):
+            each.observe(x)
+            gain = each.P @ x / (each.keep + worths[k] * (x @ each.P @ x))
+            self.full[k] += np.outer(came - said[k], gain)
+            each.learn(x, 0.0, worths[k])
+        for k, (keep, at) in enumerate(zip((1.0, 0.998) * 2, (14, 15, 18, 19), strict=True)):
+            if k >= len(self.a):
+                break
+            p, logs = said[at], self.logs[: len(self.a[k])]
+            centred = logs - (logs @ p)[:, None]
+            g = centred[:, y]
+            self.H[k] = keep * self.H[k] + 0.5 * ((centred * p) @ centred.T + np.outer(g, g))
+            self.a[k] += np.linalg.solve(self.H[k] + PRECISION * np.eye(len(g)), g)
+        self.counts[y] += 1
+        self.latest *= 0.95
+        self.latest[y] += 1
+        if self.last >= 0:
+            self.after[self.last, y] += 1
+        self.last = y
+        self.rounds += 1
+
+    def learn_first(self, x: Floats, came: Floats, said: Floats, worths: Floats) -> None:
+        self.seen = np.vstack([self.seen, x])
+        times, root = len(self.seen), math.sqrt(len(x))  # all values are there
+        z = self.variance @ x**2
+        if times <= 16 or times % 16 == 0:
+            usual = (self.seen[:, 1:] ** 2).mean(axis=0)
+            self.size[1:] = np.sqrt(usual)
+            raised = np.where(
+                1 / root > 2 * self.prior[1:] * usual, 1 / root / usual, self.prior[1:]
+            )
+            self.variance[:, 1:] += np.outer(DIAGONAL_GRANT, raised - self.prior[1:])
+            self.prior[1:] = raised
+        for k in range(4):
+            p, q, worth = said[4 + k], said[8 + k], worths[8 + k]
+            self.squares[k] += np.outer(p - came, x) ** 2
+            some = self.squares[k] > 0
+            steps = np.where(some, STEPS[k] / root * x / self.size, 0.0)
+            steps[some] /= np.sqrt(self.squares[k][some])
+            slopes = [after(*each) for each in zip(p, came, 2 * steps @ x, strict=True)]
+            self.ada[k] -= steps * np.array(slopes)[:, None]
+            v = self.variance[k]
+            self.diag[k] += np.outer((came - q) / (KEEP[k] + worth * z[k]), v * x)
+            v /= KEEP[k] + worth * v * x**2
+            self.variance[k] = np.minimum(v, DIAGONAL_GRANT[k] * self.prior)
+
+
+def after(p: float, came: float, move: float) -> float:
+    """Return the slope of a class's score at the end of the implicit step, others held still."""
+    if not move > 0 or p >= 1:
+        return p - came
+    if move * abs(p - came) < 1e-3:
+        return (p - came) / (1 + move * p * (1 - p))
+    sign, start = (1.0 if came else -1.0), math.log(p / (1 - p))
+
+    def short(far: float) -> float:
+        return move * math.exp(-np.logaddexp(0.0, sign * start + far)) - far
+
+    far = float(brentq(short, 0.0, move, xtol=1e-14))
+    return -sign * far / move
