@@ -3,12 +3,20 @@
 ``Service`` is all of it without a network, for use inside a program.
 """
 
-from noregret.service.errors import Conflict, Expired, ServiceError, Stopped, UnknownId
+from noregret.service.errors import (
+    Conflict,
+    Expired,
+    NotCertified,
+    ServiceError,
+    Stopped,
+    UnknownId,
+)
 from noregret.service.service import Reply, Request, Service
 
 __all__ = [
     "Conflict",
     "Expired",
+    "NotCertified",
     "Reply",
     "Request",
     "Service",

@@ -17,6 +17,12 @@ class Conflict(ServiceError):
     status = 409
 
 
+class NotCertified(ServiceError):
+    """Raised if no certificate covers what was served."""
+
+    status = 409
+
+
 class UnknownId(ServiceError):
     """Raised for a label whose prediction is not known."""
 

@@ -24,7 +24,14 @@ from noregret.checks import positive, whole
 from noregret.errors import BadExample, NoRegretError
 from noregret.linear.class_learner import ClassLearner
 from noregret.linear.learner import Learner
-from noregret.service.errors import Conflict, Expired, ServiceError, Stopped, UnknownId
+from noregret.service.errors import (
+    Conflict,
+    Expired,
+    NotCertified,
+    ServiceError,
+    Stopped,
+    UnknownId,
+)
 from noregret.service.journal import Event, Journal, as_json
 
 if TYPE_CHECKING:
@@ -186,7 +193,7 @@ class Service:
         if given is not None and repr(given) != repr(learner):
             raise ServiceError(
                 f"it has the model {learner!r}, not {given!r}",
-                "use another store, or pass None to resume",
+                "use another store, or name no learner to resume",
                 file=path,
             )
         self._seal = found[2]
@@ -444,10 +451,10 @@ class Service:
             if self._stopped is not None:
                 raise Stopped(self._stopped)
             if not self.labels:
-                raise ServiceError("no label came yet: there is nothing to certify")
+                raise NotCertified("no label came yet: there is nothing to certify")
             if self.late:
                 what = f"{self.late:,} of {self.labels:,} labels came after others were learned"
-                raise ServiceError(f"{what}: no certificate covers that yet", WAIT)
+                raise NotCertified(f"{what}: no certificate covers that yet", WAIT)
             pairs = [(example_of(e.x), json.loads(e.y or "")) for e in self.journal.learned()]
         return play(self.learner.clone(), pairs).certificate(**options)
 

@@ -48,7 +48,7 @@ def faults_of(
         cure = Use("on_error", "skip", "leave such rows out ({})")
         for row, what in table.bad_outcomes.items():
             found[row] = BadExample(
-                f"the outcome is {what}: every row needs one",
+                f"the outcome is {what}",
                 cure if options.on_error == "stop" else (),
             )
     return [Fault(row, error.at(place_of(row))) for row, error in sorted(found.items())]

@@ -80,7 +80,7 @@ class TableReading(Reading):
                 continue
             self.add_texts([name])
             tell(
-                f"column {name!r} holds free text, so its words become features",
+                f"column {name!r} holds free text, so its words and pairs of words become features",
                 (
                     Use("categories", name, "use {} to take whole values instead"),
                     Use("drop", name, "{} to leave it out"),

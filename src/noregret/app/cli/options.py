@@ -137,7 +137,10 @@ KEEP = columns("--keep", "Use only this column; may be repeated.")
 CATEGORIES = columns(
     "--categories", "A column of category names, even if they look like numbers; may be repeated."
 )
-TEXT = columns("--text", "A column of free text: its words become features; may be repeated.")
+TEXT = columns(
+    "--text",
+    "A column of free text: its words and pairs of words become features; may be repeated.",
+)
 TIME = columns(
     "--time",
     "A column of times in seconds since 1970 (or milliseconds, …); written dates and times are"

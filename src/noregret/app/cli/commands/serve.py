@@ -11,6 +11,7 @@ from noregret.app.cli.options import (
     METHOD,
     OUTPUT,
     PARAMETER,
+    TARGET,
     duration,
     file,
     option,
@@ -39,9 +40,7 @@ OPTIONS = [
         help="How long to wait for the label of a prediction, as in 24h (default: no limit).",
     ),
     file(OUTPUT, "--store", "The journal: all events and the model, in one SQLite file."),
-    option(
-        OUTPUT, "--target", metavar="NAME", default="y", help="The outcome's name in exported rows."
-    ),
+    TARGET.but("The outcome's name in exported rows.", default="y"),
     file(INPUT, "--config", "Several models and API keys, in TOML, instead of the options above."),
     option(
         INPUT,

@@ -16,7 +16,12 @@ FIGURES = (
     ("labels_total", "counter", "Labels learned.", "labels"),
     ("pending", "gauge", "Predictions whose label has not come.", "pending"),
     ("loss_total", "counter", "Loss of the predictions as served.", "loss"),
-    ("late_labels_total", "counter", "Labels learned after later ones.", "late_labels"),
+    (
+        "late_labels_total",
+        "counter",
+        "Labels that came after another had been learned since their prediction.",
+        "late_labels",
+    ),
     ("delay_total", "counter", "Labels learned between a prediction and its own.", "delay"),
     ("repeated_total", "counter", "Repeated requests.", "repeated"),
 )

@@ -107,7 +107,9 @@ def errors(result: Result) -> Iterator[Fact]:
     if found.rmse is not None and error.name != "RMSE":
         yield Fact("RMSE", brief(found.rmse), previous_words(found.previous.rmse))
     if found.mae is not None and error.name != "MAE":
-        yield Fact("MAE", brief(found.mae), f"mean error{previous_words(found.previous.mae)}")
+        yield Fact(
+            "MAE", brief(found.mae), f"mean absolute error{previous_words(found.previous.mae)}"
+        )
     if found.explained is not None:
         yield Fact("explained", percent(found.explained), "of the variance of the target")
     if found.auc is not None:
