@@ -7,6 +7,7 @@ import re
 from pathlib import Path
 
 import noregret.sklearn
+from noregret.linear.engine.class_weights import ClassWeights
 from noregret.sklearn.traits import Traits
 
 PAGE = Path(__file__).parents[2] / "docs" / "sklearn.md"
@@ -19,7 +20,8 @@ def row(name: str) -> str:
     if "loss" in traits.parameters and "loss" not in traits.kind.params:
         default = traits.parameters["loss"].default
     others = [f"`{loss}`" for loss in traits.losses if loss != default]
-    linear = traits.several or traits.learner().engine.linear
+    engine = traits.learner().engine
+    linear = isinstance(engine, ClassWeights) or engine.linear
     coefficients = "yes" if linear and not traits.only_booleans else "no"
     weights = "any" if traits.weighs else "whole"
     told = f"`{default}`" + (f" ({', '.join(others)})" if others else "")
