@@ -28,7 +28,7 @@ Floats = NDArray[np.float64]
 Codes = NDArray[np.int64]
 Predict = Callable[[Floats, Codes, int], Floats]
 # Least probability, and rows of the largest set.
-EDGE, MAX_ROWS = 1e-15, 5_000
+EDGE, MAX_ROWS = 1e-15, 1_500
 
 
 # Sets.
