@@ -13,7 +13,7 @@ from noregret.checks import positive
 from noregret.errors import NoRegretError
 from noregret.hindsight.margin import Margin, labels_of
 from noregret.hindsight.proofs.answer import USUAL, Limits
-from noregret.hindsight.proofs.deadline import remaining
+from noregret.hindsight.proofs.deadline import expired, remaining
 from noregret.hindsight.proofs.inseparable import surely_inseparable
 from noregret.hindsight.proofs.rounding import Floats, downward, total, upward
 from noregret.hindsight.rows import Rows, score_error
@@ -94,6 +94,7 @@ def solved_game(rows: Rows, labels: Floats, limits: Limits) -> tuple[Floats, Flo
         [clarabel.ZeroConeT(1), clarabel.NonnegativeConeT(rounds + features)],
         settings,
     ).solve()
+    expired()  # so that it is noted where time ran out
     parts = np.array(answer.x)[:features], np.array(answer.z)[1 : 1 + rounds]
     u, p = (np.maximum(np.nan_to_num(part), 0.0) for part in parts)
     return (

@@ -299,3 +299,34 @@ def test_weights_of_tiny_columns_are_refused_in_words(intercept: bool) -> None:
     fitted = nr.batch.make("linear-regression", intercept=intercept).fit(ROWS * 1e-150, ROWS[:, 0])
     with pytest.raises(nr.NoRegretError, match="scale the columns"):
         fitted.certificate()
+
+
+STOPPED = [
+    ("perceptron", False),
+    ("max-margin", False),
+    ("kernel-perceptron", False),
+    ("multiclass-perceptron", False),
+    ("winnow", True),
+    ("conjunction", True),
+]
+
+
+@pytest.mark.parametrize(("name", "boolean"), STOPPED)
+def test_what_is_left_open_for_want_of_time_is_confirmed(name: str, boolean: bool) -> None:
+    """A search that knows less claims less."""
+    X = (ROWS > 0) * 1.0 if boolean else ROWS
+    y = np.where(ROWS[:, 0] + 0.2 * ROWS[::-1, 0] > 0, 1, -1)
+    game = nr.play(nr.make(name), X, y)
+    certificate = game.certificate(limits=nr.hindsight.Limits(seconds=1e-9))
+    assert nr.verify(certificate, X, y).failed == ()
+
+
+def test_an_offset_does_not_excuse_a_gap_that_is_not_proven() -> None:
+    X, classes = ROWS[:, :2] + 1e6, np.searchsorted([-0.2, 0.2], ROWS[:, 0] - ROWS[:, 1])
+    for name in ("multiclass-hinge", "softmax"):
+        certificate = nr.play(nr.make(name), X, classes).certificate()
+        best = certificate.hindsight
+        assert nr.verify(certificate, X, classes).failed == ()
+        if best.gap > 1e-6 * best.loss:
+            lie = forged(certificate, loss=best.loss, gap=0.01 * best.gap)
+            assert not nr.verify(lie, X, classes).confirmed

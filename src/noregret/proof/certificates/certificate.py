@@ -197,6 +197,12 @@ class Certificate:
     def __rich__(self) -> RenderableType:
         return as_renderable("certificate panel", self)
 
+    @property
+    def leaves_open(self) -> bool:
+        """True if it is not known whether some assumption held, because its search stopped."""
+        promises = (*([] if self.theorem is None else [self.theorem]), *self.further)
+        return any(found.holds is None for each in promises for found in each.assumptions)
+
     def __str__(self) -> str:
         return as_text("certificate text", self)
 

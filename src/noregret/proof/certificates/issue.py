@@ -89,8 +89,8 @@ def certified(
         spoken = "the usual comparison" if theorem is None else theorem.name
         raise ValueError(f"{', '.join(unused)} makes no difference to {spoken} here: leave it out")
     exact = best.exact and is_rounding(best.gap, best.loss, evidence.energy)
-    cut_short = evidence.once("cut short", lambda: deadline.passed) and not exact
-    return Certificate(
+    cut_short = evidence.once("cut short", lambda: deadline.passed)
+    issued = Certificate(
         learner.name,
         {key: plain(value) for key, value in learner.params.items()},
         Played(game.rounds, game.width, game.digest, game.transforms, game.target),
@@ -111,6 +111,9 @@ def certified(
         learner.family,
         further,
     )
+    if cut_short and exact and not issued.leaves_open:  # a closed form, and all is known
+        issued = replace(issued, hindsight=replace(issued.hindsight, seconds=None))
+    return issued
 
 
 class ExtraArguments(dict[str, Any]):

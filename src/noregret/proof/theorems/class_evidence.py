@@ -9,8 +9,13 @@ import numpy as np
 
 from noregret.checks import positive
 from noregret.hindsight import Answer, Margin, Rows
-from noregret.hindsight.proofs.rounding import total
-from noregret.hindsight.proofs.witness import Paid, is_within
+from noregret.hindsight.proofs.witness import (
+    MAX_CAREFUL_NUMBERS,
+    SHARP_SHARE,
+    Paid,
+    is_within,
+    paid_for,
+)
 from noregret.hindsight.rows import score_error
 from noregret.hindsight.several_classes import (
     HINGE,
@@ -20,6 +25,7 @@ from noregret.hindsight.several_classes import (
     best_classes,
     largest_class_margin,
 )
+from noregret.hindsight.solvers.triangular import careful_scores
 from noregret.linear.engine.class_engine import ClassEngine
 from noregret.proof.theorems.evidence import Evidence, Floats
 
@@ -153,7 +159,12 @@ class ClassEvidence(Evidence):
         if self.loss_name not in (SOFTMAX, HINGE):
             return Paid(float(self.mistakes_of(weights)), 0.0)
         rows = ClassRows(self.rows, self.classes)
-        losses, scores = ClassLosses(self.loss_name, rows), rows.scores(weights)
-        own = total(losses.value(scores))
-        off = total(losses.value_above(scores, score_error(rows, weights))) - own
-        return Paid(own, abs(off) + 1e-15 * abs(own))
+        losses = ClassLosses(self.loss_name, rows)
+        paid = paid_for(losses, rows.scores(weights), score_error(rows, weights))
+        numbers = len(self.rows.outcomes) * len(weights)
+        if paid.rounding > SHARP_SHARE * paid.loss and numbers <= MAX_CAREFUL_NUMBERS:
+            columns = weights.reshape(-1, self.classes).T
+            sharp = [careful_scores(self.rows, column) for column in columns]
+            scores, doubt = (np.stack(each, axis=1).ravel() for each in zip(*sharp, strict=True))
+            paid = min(paid, paid_for(losses, scores, doubt), key=lambda each: each.rounding)
+        return Paid(paid.loss, paid.rounding + 1e-15 * abs(paid.loss))

@@ -36,6 +36,8 @@ def class_of(judge: Judge, path: str, stated: Any, found: Any) -> Line:
     words = found if by_sums is None else by_sums.hindsight.comparator
     if stated == words:
         return Line(path, stated, found, True)
+    if judge.replay.stopped and stated == f"{found}, best found":
+        return Line(path, stated, found, True, "the best found in time")
     if judge.replay.cut_short and is_linear(stated, found) and is_open(judge.replay.stated):
         return Line(
             path, stated, found, True, "a part of the class"
@@ -214,7 +216,8 @@ def seconds(judge: Judge, path: str, stated: Any, found: Any) -> Line | None:
     """
     if stated is MISSING:
         return None
-    if judge.replay.stated.hindsight.exact:
+    certificate = judge.replay.stated
+    if certificate.hindsight.exact and not certificate.leaves_open:
         return Line(path, stated, "none", False, "a closed form is not searched")
     return Line(path, stated, stated, True)
 

@@ -85,10 +85,14 @@ class Replay:
         return self.search_finer()
 
     @property
+    def stopped(self) -> bool:
+        """True if time is stated to have run out: other searches may know less, too."""
+        return self.stated.hindsight.seconds is not None
+
+    @property
     def cut_short(self) -> bool:
         """True if the stated search was stopped before it reached its gap."""
-        best = self.stated.hindsight
-        return best.seconds is not None and not best.exact
+        return self.stopped and not self.stated.hindsight.exact
 
     @cached_property
     def by_sums(self) -> Certificate | None:

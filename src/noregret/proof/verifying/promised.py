@@ -41,6 +41,8 @@ def bound(judge: Judge, path: str, stated: Any, found: Any) -> Line:
     line = close(path, stated, found)
     if line.confirmed or found is None or theorem is None or theorem.bound is None:
         return line
+    if stated is None and replay.stopped:
+        return replace(line, confirmed=True, note="not claimed, as time ran out")
     if is_from_sums(judge, path, stated, found):
         return replace(line, confirmed=True, note="from sums over the rows alone")
     if stated is None or not is_searched(replay, theorem.bound):
@@ -136,10 +138,34 @@ def assumption(judge: Judge, path: str, stated: Any, found: Any) -> Line:
 
 def agrees(judge: Judge, path: str, stated: Any, found: Any) -> bool:
     """Compare every part of an assumption."""
+    if stated.keys() == found.keys() and is_unknown(judge, path, stated, found):
+        return True
     return stated.keys() == found.keys() and all(
         PARTS[key](judge, path, value, found[key]) if key in PARTS else False
         for key, value in stated.items()
     )
+
+
+def is_unknown(judge: Judge, path: str, stated: Any, found: Any) -> bool:
+    """Return whether an assumption is rightly stated as not known: its search ran out of time."""
+    kind = kind_of(judge, path)
+    if kind is None or stated["holds"] is not None or not judge.replay.stopped:
+        return False
+    least, most = stated["measured"], found["measured"]
+    return (
+        stated["name"] == found["name"]
+        and are_close(stated["limit"], found["limit"])
+        and stated["first_violation"] is None
+        and (least is None or (most is not None and least <= most))
+        and is_searched(judge.replay, kind.check)
+    )
+
+
+def is_first(judge: Judge, path: str, stated: Any, found: Any) -> bool:
+    """Compare the first round that breaks an assumption; a stopped search may find a later one."""
+    if are_equal(stated, found):
+        return True
+    return judge.replay.stopped and None not in (stated, found) and stated > found
 
 
 def is_same(judge: Judge, path: str, stated: Any, found: Any) -> bool:
@@ -183,7 +209,7 @@ PARTS: dict[str, Callable[[Judge, str, Any, Any], bool]] = {
     "limit": is_near,
     "measured": is_measured,
     "holds": is_same,
-    "first_violation": is_same,
+    "first_violation": is_first,
 }
 
 
