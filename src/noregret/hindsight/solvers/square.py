@@ -146,6 +146,12 @@ class LeastSquares:
         made.rounds, made.depth = numbers["rounds"], numbers["depth"]
         if numbers["waiting"] is not None:
             side = numbers["waiting"]
+            if "waiting" in arrays:  # of 0.1.0, which added products without compensation
+                arrays = arrays | {
+                    "waiting.high": arrays["waiting"],
+                    "waiting.low": np.zeros(side**2),
+                }
+                made.depth = max(made.depth, numbers.get("waiting_depth", 0))
             high, low = (arrays[f"waiting.{part}"].reshape(side, side) for part in ("high", "low"))
             made.waiting = high.copy(), low.copy()
         return made
