@@ -49,7 +49,7 @@ if TYPE_CHECKING:  # the names below, for type checkers; a test holds the two to
     from noregret.proof.game.certified_learner import certified as certified
     from noregret.proof.game.game import Game as Game
     from noregret.proof.game.game import play as play
-    from noregret.proof.record.curve import Curve as Curve
+    from noregret.proof.record.moment import Curve as Curve
     from noregret.proof.theorems.averaging import averaged as averaged
     from noregret.proof.theorems.registry import all_theorems as all_theorems
     from noregret.proof.theorems.theorem import Theorem as Theorem
@@ -64,7 +64,7 @@ _HOMES = {
     "BadExample": "errors",
     "Certificate": "proof.certificates.certificate",
     "CertificateError": "errors",
-    "Curve": "proof.record.curve",
+    "Curve": "proof.record.moment",
     "DataWarning": "errors",
     "Diverged": "errors",
     "Experts": "experts.ensemble",

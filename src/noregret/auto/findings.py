@@ -7,15 +7,16 @@ recent outcomes help, and which features matter.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from noregret.auto.bank import Bank
-from noregret.auto.class_bank import ClassBank
-from noregret.auto.class_members import KEEP_COMBINED
 from noregret.auto.members import KEEP, KEEP_ABOVE, KEEP_FIRST, LABEL_STEPS, STEPS
+
+if TYPE_CHECKING:
+    from noregret.auto.class_bank import ClassBank
 
 Floats = NDArray[np.float64]
 GUESSES, LONG, SHORT = "plain guesses", "long memory", "short memory"
@@ -38,7 +39,7 @@ def memory_of(keep: float) -> str:
 
 def roll_of(bank: Bank | ClassBank) -> list[tuple[str, str]]:
     """Return the name and the group of every member, in order."""
-    if isinstance(bank, ClassBank):
+    if not isinstance(bank, Bank):
         return class_roll(bank)
     labels = bank.loss.labels
     named = [
@@ -60,6 +61,8 @@ def roll_of(bank: Bank | ClassBank) -> list[tuple[str, str]]:
 
 def class_roll(bank: ClassBank) -> list[tuple[str, str]]:
     """Return the name and the group of every member over several classes."""
+    from noregret.auto.class_members import KEEP_COMBINED
+
     named = [(f"filter over {memory_of(keep)}", LONG if keep > 0.999 else SHORT) for keep in KEEP]
     named += [(f"adagrad at {step:g}", STEADY) for step in LABEL_STEPS]
     named += [(f"diagonal filter over {memory_of(keep)}", STEADY) for keep in KEEP_FIRST]

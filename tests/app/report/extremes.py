@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from noregret.app.results.findings import Found, Member
 from noregret.app.results.loss_choice import Choice
 from noregret.app.results.run import Calibration, Constant, Histogram, Outlook, Result, Skipped
-from noregret.proof.record.curve import Curve
+from noregret.proof.record.moment import Curve
 from tests.app.report.results import classification, nothing, regression
 
 HOSTILE = [

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from noregret.app.results.findings import Found
     from noregret.app.results.loss_choice import Choice
     from noregret.proof.certificates.certificate import Certificate
-    from noregret.proof.record.curve import Curve
+    from noregret.proof.record.moment import Curve
 
 Floats = NDArray[np.float64]
 Counts = NDArray[np.int64]

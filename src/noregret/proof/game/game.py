@@ -23,10 +23,9 @@ from noregret.linear.learner import Learner, Measurement
 from noregret.proof.game.play_blocks import Played, acquaint, play_block
 from noregret.proof.game.played_game import PlayedGame
 from noregret.proof.game.progress import Progress
-from noregret.proof.record.curve import Curve, curve_of
 from noregret.proof.record.figures import Books, books_of
 from noregret.proof.record.ledger import MEMORY, Keep, Ledger
-from noregret.proof.record.moment import Moment
+from noregret.proof.record.moment import Curve, Moment, curve_of
 from noregret.streams.block import Block
 from noregret.streams.stream import Reading, Stream
 

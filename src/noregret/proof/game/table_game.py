@@ -23,7 +23,7 @@ from noregret.proof.game.played_game import PlayedGame
 from noregret.proof.game.progress import Progress
 from noregret.proof.game.table_player import TablePlayer
 from noregret.proof.game.table_rows import TableBlock, reading_blocks, table_blocks
-from noregret.proof.record.curve import Curve
+from noregret.proof.record.moment import Curve
 from noregret.proof.record.table import Figures, Table
 from noregret.streams.stream import Stream
 

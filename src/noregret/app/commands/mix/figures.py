@@ -17,7 +17,7 @@ from noregret.app.results.run import Outlook
 from noregret.base.params import plain
 from noregret.errors import NoRegretError
 from noregret.hindsight.proofs.answer import USUAL
-from noregret.proof.record.curve import Curve
+from noregret.proof.record.moment import Curve
 from noregret.streams.options import AVERAGE, MEDIAN
 
 if TYPE_CHECKING:

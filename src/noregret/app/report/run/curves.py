@@ -16,7 +16,7 @@ from noregret.base.numbers import brief
 
 if TYPE_CHECKING:
     from noregret.app.results.run import Result
-    from noregret.proof.record.curve import Curve
+    from noregret.proof.record.moment import Curve
 
 Floats = NDArray[np.float64]
 # With more rounds than this, the axis is logarithmic.
