@@ -52,8 +52,10 @@ def features_section(result: Result) -> Html:
     weights = result.heaviest
     if not weights or (result.found is not None and result.found.features):
         return Html("")  # the influence of features says more than weights
-    words = f"The largest of {count(result.features, 'weight')} at the end of the run."
-    if result.features <= len(weights):
+    several = any(" → " in name for name, _ in weights)  # a weight for each class
+    total = result.features * (len(result.measures.classes) if several else 1)
+    words = f"The largest of {count(total, 'weight')} at the end of the run."
+    if total <= len(weights):
         words = "The weights at the end of the run."
     if not any(weight for _, weight in weights):
         words += " All are zero: nothing was learned."
