@@ -320,21 +320,3 @@ def test_an_unknown_parameter_is_told_with_the_nearest(name: str) -> None:
         getattr(ns, name)(rat=1)
     with pytest.raises(TypeError, match=f"^{name}: .* give them by name: rate, "):
         getattr(ns, name)(0.1)
-
-
-def test_auto_has_one_learner_for_more_than_two_classes() -> None:
-    X, y = load_iris(return_X_y=True)
-    several = ns.AutoClassifier(random_state=0).fit(X, y)
-    assert [learner.name for learner in several.learners_] == ["auto-classes"]
-    chances = several.predict_proba(X)
-    np.testing.assert_allclose(chances.sum(axis=1), 1)
-    np.testing.assert_array_equal(several.predict(X), chances.argmax(axis=1))
-    assert several.decision_function(X).shape == (150, 3)
-    with pytest.raises(AttributeError, match="not linear"):
-        _ = several.coef_
-    two = ns.AutoClassifier(random_state=0).fit(X[y < 2], y[y < 2])
-    assert [learner.name for learner in two.learners_] == ["auto"]
-    assert two.decision_function(X).shape == (150,)
-    assert several.set_params(delay=3).delay == 3
-    with pytest.raises(ValueError, match="delay is for two classes"):
-        several.fit(X, y)

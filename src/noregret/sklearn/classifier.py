@@ -129,7 +129,14 @@ class OnlineClassifier(ClassifierMixin, Certified):  # type: ignore[misc]
 
         With more than two classes, these are the learners' probabilities divided by their sum.
         """
-        return chances_of(self._scores(X))
+        scores = self._scores(X)
+        chances: Floats = np.exp(-np.logaddexp(0.0, -scores))
+        if scores.shape[1] == 1:
+            return np.column_stack([1.0 - chances, chances])
+        total = chances.sum(axis=1, keepdims=True)
+        even = np.full_like(chances, 1 / chances.shape[1])
+        shares: Floats = np.divide(chances, total, out=even, where=total > 0)
+        return shares
 
     @available_if(probable)  # type: ignore[untyped-decorator]
     def predict_log_proba(self, X: Any) -> Floats:
@@ -155,17 +162,6 @@ class OnlineClassifier(ClassifierMixin, Certified):  # type: ignore[misc]
             which = "label=…, the class of the learner, " if label is None else ""
             raise ValueError(f"give {which}one of {self.classes_.tolist()}: got {label!r}")
         return np.where(np.asarray(y) == label, 1.0, -1.0)
-
-
-def chances_of(scores: Floats) -> Floats:
-    """Return the probability of each class from the log-odds of each learner."""
-    chances: Floats = np.exp(-np.logaddexp(0.0, -scores))
-    if scores.shape[1] == 1:
-        return np.column_stack([1.0 - chances, chances])
-    total = chances.sum(axis=1, keepdims=True)
-    even = np.full_like(chances, 1 / chances.shape[1])
-    shares: Floats = np.divide(chances, total, out=even, where=total > 0)
-    return shares
 
 
 def classes_of(y: Any) -> NDArray[Any]:

@@ -7,13 +7,12 @@ from functools import cache
 from typing import Any
 
 from noregret.checks import bound
-from noregret.learners.auto import Auto
 from noregret.linear.regressor_or_classifier import Kind, all_kinds, find_kind
 from noregret.sklearn.classifier import OnlineClassifier
 from noregret.sklearn.estimator import Online
 from noregret.sklearn.pages import page
 from noregret.sklearn.regressor import OnlineRegressor
-from noregret.sklearn.several_classes import SeveralClasses, TwoOrMore
+from noregret.sklearn.several_classes import SeveralClasses
 from noregret.sklearn.traits import Traits
 
 BASES: dict[bool, type[Online]] = {False: OnlineRegressor, True: OnlineClassifier}
@@ -72,8 +71,6 @@ def made(traits: Traits) -> type[Online]:
         "traits": traits,
     }
     base = SeveralClasses if traits.several else BASES[traits.labels]
-    if traits.labels and traits.kind.learner is Auto:
-        base = TwoOrMore
     return type(name, (base,), members)
 
 

@@ -9,11 +9,9 @@ from numpy.typing import NDArray
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from noregret.learners.auto_classes import AutoClasses
-from noregret.linear.class_learner import softmax
+from noregret.linear.class_learner import ClassLearner, softmax
 from noregret.linear.engine.class_weights import ClassWeights
-from noregret.linear.learner import Learner
-from noregret.sklearn.classifier import OnlineClassifier, chances_of, probable
+from noregret.sklearn.classifier import OnlineClassifier, probable
 from noregret.sklearn.estimator import Outcomes
 from noregret.sklearn.faults import refuse_unusable
 from noregret.sklearn.tables import with_constant
@@ -44,8 +42,9 @@ class SeveralClasses(OnlineClassifier):
     @property
     def _met(self) -> list[int]:
         """The places of the classes that the learner has met, in its order."""
-        met: list[int] = self.learners_[0].classes  # type: ignore[attr-defined]
-        return met
+        learner = self.learners_[0]
+        assert isinstance(learner, ClassLearner)
+        return learner.classes
 
     def _weights(self) -> tuple[Floats, Floats]:
         """Return a row of coefficients per class, and an intercept; 0 for classes never met."""
@@ -97,46 +96,3 @@ class SeveralClasses(OnlineClassifier):
     def predict_proba(self, X: Any) -> Floats:
         """Return the probability of each class, in the order of ``classes_``; softmax only."""
         return softmax(self._scores(X))
-
-
-class TwoOrMore(SeveralClasses):
-    """The base class of ``AutoClassifier``: ``Auto`` for two classes, ``AutoClasses`` for more."""
-
-    _more = False  # whether there are more than two classes
-
-    @property
-    def _form(self) -> type[OnlineClassifier]:
-        return SeveralClasses if self._more else OnlineClassifier
-
-    def _tasks(self, y: NDArray[Any], classes: NDArray[Any]) -> tuple[Outcomes, int]:
-        self._more = len(classes) > 2
-        return self._form._tasks(self, y, classes)
-
-    def _learner(self) -> Learner:
-        learner = super()._learner()
-        if not self._more:
-            return learner
-        if learner.params["delay"]:
-            raise ValueError("delay is for two classes: leave it out")
-        return AutoClasses(recent=learner.params["recent"])
-
-    def _outcomes(self, y: Any, label: Any) -> Floats:
-        return self._form._outcomes(self, y, label)
-
-    @property
-    def _is_linear(self) -> bool:
-        return False
-
-    def _asked(self, X: Any) -> Floats:
-        return self._form._asked(self, X)
-
-    def _scores(self, X: Any) -> Floats:
-        return self._form._scores(self, X)
-
-    def decision_function(self, X: Any) -> Floats:
-        """Return the score of each row; with more than two classes, one column per class."""
-        return self._form.decision_function(self, X)
-
-    def predict_proba(self, X: Any) -> Floats:
-        """Return the probability of each class, in the order of ``classes_``."""
-        return softmax(self._scores(X)) if self._more else chances_of(self._scores(X))
