@@ -105,15 +105,13 @@ def listen(given: Namespace, what: Configuration) -> None:
     if (given.tls_certificate is None) != (given.tls_key is None):
         raise WrongUsage("--tls-certificate and --tls-key go together")
     try:
-        import msgspec  # noqa: F401
-        import starlette  # noqa: F401
         import uvicorn
+
+        from noregret.app.commands.serve.server import Server
     except ImportError:
         raise NoRegretError(
             "the server is not installed", 'pip install "noregret[serve]"'
         ) from None
-    from noregret.app.commands.serve.server import Server
-
     services = {}
     try:
         for name, model in what.models.items():

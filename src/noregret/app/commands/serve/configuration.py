@@ -1,4 +1,4 @@
-"""What to serve: from the options of the command, or from a file in TOML."""
+"""The models and keys to serve: from the options of the command, or from a file in TOML."""
 
 from __future__ import annotations
 

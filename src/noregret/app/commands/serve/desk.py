@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from typing import Any, TypeVar
 
 from noregret.service.errors import ServiceError
@@ -56,7 +57,7 @@ class Desk:
             requests = [request for asked, _ in held for request in asked]
             self._count -= len(requests)
             try:
-                answers = await self.do(lambda: self.service.answer_many(requests))  # noqa: B023
+                answers = await self.do(partial(self.service.answer_many, requests))
             except Exception as error:
                 answers = [error] * len(requests)
             at = 0
