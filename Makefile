@@ -53,10 +53,12 @@ asan bounds: tools
 	    -Cbuild-dir=$(VENV)/$@/build $(addprefix -Csetup-args=,$(SETUP)) .
 	$(UNDER) $(VENV)/$@/bin/python $(PYTEST) $(TESTS)
 
-# What `make test` installs: warnings are errors.
+# What `make test` installs: warnings are errors. It is built where nothing else looks: `checked` walks the
+# tree meanwhile.
 strict-wheel: $(BIN)/pip
 	rm -rf $(VENV)/strict
-	$(BIN)/pip wheel --quiet --no-deps --wheel-dir $(VENV)/strict -Csetup-args=-Dwerror=true .
+	$(BIN)/pip wheel --quiet --no-deps --wheel-dir $(VENV)/strict \
+	    -Cbuild-dir=$(VENV)/strict/build -Csetup-args=-Dwerror=true .
 
 # A wheel for others, in dist/: on Linux auditwheel checks that it needs nothing but old system libraries.
 wheel: $(BIN)/pip
