@@ -124,13 +124,13 @@ def test_a_class_too_small_for_its_witness_is_not_confirmed() -> None:
 @pytest.mark.parametrize(
     ("words", "inside", "outside"),
     [
-        ("ball of radius 5", (3.0, 4.0), (3.0, 4.001)),
-        ("ball of radius 5, as long as the last weights", (3.0, -4.0), (3.1, 4.0)),
-        ("linear predictors of norm at most 7.96e+05", (5e5, 5e5), (8e5, 8e5)),
-        ("box of half-width 0.5", (0.5, -0.5), (0.501, 0.0)),
-        ("simplex", (0.25, 0.75), (0.25, 0.76)),
-        ("simplex, paying 2 KL(u, uniform)", (0.0, 1.0), (-0.1, 1.1)),
-        ("weights of either sign, total 3", (-1.0, 2.0), (-1.001, 2.0)),
+        ("ball of radius 5", (3.0, 4.0), (3.0, 4.00000002)),
+        ("ball of radius 5, as long as the last weights", (3.0, -4.0), (3.00000002, 4.0)),
+        ("linear predictors of norm at most 7.96e+05", (7.96e5, 0.0), (7.96001e5, 0.0)),
+        ("box of half-width 0.5", (0.5, -0.5), (0.50000001, 0.0)),
+        ("simplex", (0.25, 0.75), (0.25, 0.75000001)),
+        ("simplex, paying 2 KL(u, uniform)", (0.0, 1.0), (-1e-9, 1.0)),
+        ("weights of either sign, total 3", (-1.0, 2.0), (-1.00000001, 2.0)),
     ],
 )
 def test_every_class_has_its_limits(

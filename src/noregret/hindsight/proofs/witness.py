@@ -47,8 +47,10 @@ BALL = re.compile(rf"ball of radius {NUMBER}(?:, .*)?")
 BOX = re.compile(rf"box of half-width {NUMBER}")
 SIGNED = re.compile(rf"weights of either sign, total {NUMBER}(?:, .*)?")
 SIMPLEX = re.compile(r"simplex(?:, .*)?")
-# Factors by which a limit may exceed its text in six or in three digits.
-SIX_DIGITS, THREE_DIGITS = 1 + 1e-5, 1.01
+# Factor by which a witness may exceed a limit: the rounding error of a search.
+ROUNDED = 1 + 1e-9
+# Factor by which a norm in three digits may exceed the one proven.
+THREE_DIGITS = 1.01
 # Factor by which the norm up to which sums prove a bound depends on how rows were summed.
 NORM_FACTOR = 10.0
 
@@ -62,17 +64,17 @@ def is_within(witness: Mapping[str, float], comparator: str, unseen: int = 0) ->
     sizes = np.abs(weights)
     sum_of_sizes = total(sizes)
     if found := REACH.fullmatch(comparator):
-        return norm(weights) <= float(found[1]) * THREE_DIGITS
+        return norm(weights) <= float(found[1]) * ROUNDED
     if found := BALL.fullmatch(comparator):
-        return norm(weights) <= float(found[1]) * SIX_DIGITS
+        return norm(weights) <= float(found[1]) * ROUNDED
     if found := BOX.fullmatch(comparator):
-        return float(sizes.max(initial=0.0)) <= float(found[1]) * SIX_DIGITS
+        return float(sizes.max(initial=0.0)) <= float(found[1]) * ROUNDED
     if found := SIGNED.fullmatch(comparator):
-        return sum_of_sizes <= float(found[1]) * SIX_DIGITS
+        return sum_of_sizes <= float(found[1]) * ROUNDED
     if SIMPLEX.fullmatch(comparator):
         whole = math.fsum(weights)
-        return bool((weights >= -1e-9).all()) and (
-            abs(whole - 1) <= 1e-6 or (unseen > 0 and whole < 1)
+        return bool((weights >= 0.0).all()) and (
+            abs(whole - 1) <= ROUNDED - 1 or (unseen > 0 and whole < 1)
         )
     return True
 

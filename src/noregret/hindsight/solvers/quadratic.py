@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from decimal import ROUND_DOWN, Context
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,6 +39,8 @@ MAX_BOUND_LOSS = 1e-7
 MIN_REST = 1e-12
 # Largest norm up to which a lower bound is claimed, if not for all predictors.
 MAX_NORM = 1e300
+# How that norm is written.
+THREE_DIGITS = Context(prec=3, rounding=ROUND_DOWN)
 
 
 def best_linear(loss: Quadratic, limits: Limits = USUAL) -> Answer:
@@ -62,10 +65,21 @@ def best_linear(loss: Quadratic, limits: Limits = USUAL) -> Answer:
 
 
 def up_to(reach: float) -> str:
-    """Return the name of the class of linear predictors up to a norm."""
+    """Return the name of the class of linear predictors up to a norm, in three digits.
+
+    The norm is rounded down: what is proven up to a norm holds up to each smaller one.
+
+    Examples
+    --------
+    >>> up_to(1.999)
+    'linear predictors of norm at most 1.99'
+    """
     if math.isinf(reach):
         return "all linear predictors"
-    return f"linear predictors of norm at most {reach:.3g}"
+    text = f"{reach:.3g}"
+    if float(text) > reach:
+        text = f"{float(THREE_DIGITS.create_decimal(reach)):.3g}"
+    return f"linear predictors of norm at most {text}"
 
 
 def best_of_kept(loss: Quadratic, kept: NDArray[np.intp]) -> Answer:

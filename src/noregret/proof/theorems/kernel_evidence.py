@@ -22,7 +22,7 @@ from noregret.hindsight.kernel_rows import KernelRows
 from noregret.hindsight.losses import as_labels, losses_of
 from noregret.hindsight.proofs.kernel_proofs import best_in_space, norm_of, scores_of
 from noregret.hindsight.proofs.rounding import total
-from noregret.hindsight.proofs.witness import BALL, SIX_DIGITS, Paid
+from noregret.hindsight.proofs.witness import BALL, ROUNDED, Paid
 from noregret.limits import UNIT
 from noregret.linear.engine.kernel_machine import KernelMachine
 from noregret.proof.theorems.evidence import Evidence, Floats
@@ -140,7 +140,7 @@ class KernelEvidence(Evidence):
         ball = BALL.fullmatch(comparator.removeprefix("RKHS "))
         if found is None or ball is None:
             return found is not None
-        return norm_of(self.space, *found) <= float(ball[1]) * SIX_DIGITS
+        return norm_of(self.space, *found) <= float(ball[1]) * ROUNDED
 
     def is_proven(self, stated: str, found: str) -> bool:
         """Return whether a result for one class of functions also holds for the stated class."""
