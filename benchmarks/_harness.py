@@ -60,8 +60,13 @@ def faster(work: str, ours: str, peer: str, ratio: float, at_least: float | None
     """Make a row of how many times faster than the peer we are."""
     target = "" if at_least is None else f"≥ {at_least:g}×"
     reached = None if at_least is None else ratio >= at_least
-    words = "faster" if ratio >= 1 else "its speed"
-    return Row(work, ours, peer, f"{three_digits(ratio)}× {words}", target, reached)
+    words = f"{three_digits(ratio)}× faster" if ratio >= 1 else of_its_speed(ratio)
+    return Row(work, ours, peer, words, target, reached)
+
+
+def of_its_speed(share: float) -> str:
+    """Say how fast we are where a peer is faster."""
+    return f"{share:.0%} of its speed"
 
 
 def longer(work: str, ours: str, peer: str, ratio: float, at_most: float | None = None) -> Row:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from benchmarks._data import regression
-from benchmarks._harness import Row, race
+from benchmarks._harness import Row, of_its_speed, race
 from noregret import WidrowHoff
 
 PACKAGES = ("numpy",)
@@ -20,7 +20,7 @@ def run(quick: bool) -> Iterator[Row]:
         f"dense block of {X.nbytes / 1e6:.0f} MB, 100 columns, learn_many",
         f"{X.nbytes / learn / 1e9:.1f} GB/s",
         f"NumPy X.sum() {X.nbytes / read / 1e9:.1f} GB/s",
-        f"{share:.2f} of its speed",
-        "≥ 0.7",
+        of_its_speed(share),
+        "≥ 70%",
         share >= 0.7,
     )

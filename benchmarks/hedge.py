@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks._harness import Row, faster, must_agree, race
+from benchmarks._harness import Row, faster, must_agree, of_its_speed, race
 from noregret import Hedge
 
 PACKAGES = ("numpy",)
@@ -53,7 +53,7 @@ def run(quick: bool) -> Iterator[Row]:
         f"the same, against reading the {losses.nbytes / 1e6:.0f} MB of losses",
         f"{losses.nbytes / ours / 1e9:.1f} GB/s",
         f"NumPy sum {losses.nbytes / read / 1e9:.1f} GB/s",
-        f"{read / ours:.2f} of its speed",
+        of_its_speed(read / ours),
     )
     yield from one_round(quick)
 

@@ -142,12 +142,12 @@ def peer_by_peer(results: list[Result], order: str, tuned: bool) -> Grid:
         theirs = found.tuned if tuned else found.default
         cells = [told(found.ours[0]), *(with_rate(theirs[name]) for name in names)]
         rows.append((found.name, cells))
-    how = "tuned in hindsight (at the rate)" if tuned else "at its defaults"
-    return Grid(f"Everybody {how}, {order}", ["auto", *names], rows)
+    how = "tuned in hindsight (at the rate)" if tuned else "at their defaults"
+    return Grid(f"All {how}, {order}", ["auto", *names], rows)
 
 
 def better(found: Result, tuned: bool) -> bool:
-    """Return whether we are as good as the best peer, to the digits told."""
+    """Return whether no peer is better by more than half of the last digit told."""
     return found.ours[0] <= found.best(tuned)[1][0] + DIGITS
 
 

@@ -29,7 +29,17 @@ from benchmarks._command import (
     runs,
 )
 from benchmarks._files import TABLE_ROWS, csv_table, parquet_table, read
-from benchmarks._harness import Grid, Row, duration, faster, must_agree, race, skipped, speed
+from benchmarks._harness import (
+    Grid,
+    Row,
+    duration,
+    faster,
+    must_agree,
+    of_its_speed,
+    race,
+    skipped,
+    speed,
+)
 from noregret import WidrowHoff, load
 from noregret.linear.learn_many import play_columns
 from noregret.streams import read_csv, read_parquet
@@ -70,7 +80,7 @@ def compare(kind: str, path: Path, rows: int) -> Iterator[Row]:
         f"{work}, learning only, against reading",
         speed(size / learning),
         f"plain read {speed(size / reading)}",
-        f"{reading / learning:.2f} of its speed",
+        of_its_speed(reading / learning),
     )
 
 

@@ -30,7 +30,17 @@ from benchmarks._command import (
     runs,
 )
 from benchmarks._files import TEXT_ROWS, read, svmlight_text, vw_text
-from benchmarks._harness import Disagreement, Grid, Row, duration, faster, race, skipped, speed
+from benchmarks._harness import (
+    Disagreement,
+    Grid,
+    Row,
+    duration,
+    faster,
+    of_its_speed,
+    race,
+    skipped,
+    speed,
+)
 from noregret import WidrowHoff
 from noregret.linear.engine.block_rows import play_rows
 from noregret.streams.parsing.text import parse_svmlight, resolve_vw, scan_vw
@@ -72,7 +82,7 @@ def run(quick: bool) -> Iterator[Row | Grid]:
             f"{work}, learning only, against reading",
             speed(size / learning),
             f"plain read {speed(size / reading)}",
-            f"{reading / learning:.2f} of its speed",
+            of_its_speed(reading / learning),
         )
     some = 20_000 if quick else 200_000
     yield stages({"VW": vw_text(some), "svmlight": svmlight_text(some)})

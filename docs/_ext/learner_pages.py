@@ -202,9 +202,9 @@ def theorem_page(theorem: Theorem, learner: type[Named] | None) -> str:
     opening = [
         f"# Theorem {theorem.name}",
         "",
-        f"A warning: {QUANTITIES[theorem.quantity]} of {of} can grow like this."
+        f"A warning: for {of}, {QUANTITIES[theorem.quantity]} can grow like this."
         if theorem.warning
-        else f"It bounds {QUANTITIES[theorem.quantity]} of {of}.",
+        else f"For {of}, it bounds {QUANTITIES[theorem.quantity]}.",
     ]
     return "\n".join([*opening, "", *theorem_facts(theorem), "", NOTATION])
 

@@ -98,7 +98,7 @@ class Auto(Banked):
                 r" + [o_k]_+"
             ),
             plain=(
-                "regret to k <= (1 + ln(1/prior)/ln n) (sqrt(Σ s_t² ln n)/2 + S (2/3 ln n + 1))"
+                "regret to k <= (1 + ln(1/π_k)/ln n) (sqrt(Σ s_t² ln n)/2 + S (2/3 ln n + 1))"
                 " + max(0, o_k)"
             ),
             where=(
@@ -118,7 +118,7 @@ class Auto(Banked):
             name="auto-chances",
             quantity="regret to the bank",
             formula=r"L_A - L_k \le \ln(1/\pi_k)",
-            plain="regret to k <= ln(1/prior)",
+            plain="regret to k <= ln(1/π_k)",
             where=(
                 r"$k$ is any learner of the bank or the mixture weighted with them, $\pi_k$ its"
                 r" prior weight"

@@ -14,9 +14,10 @@ from rich.console import Console
 import noregret
 from noregret import Certificate
 from noregret.app.report.certificate.text import plain_text
+from noregret.app.report.run.html import page
 from noregret.app.report.run.json import as_dict
 from noregret.app.report.run.text import summary
-from noregret.app.results.run import Result
+from noregret.app.results.run import Constant, Result
 from tests.app.report.extremes import HOSTILE, named, numbered
 from tests.app.report.results import classification, found, nothing, regression, troubled
 from tests.app.report.test_page import NONSENSE
@@ -43,7 +44,7 @@ def test_what_is_said_of_a_regression() -> None:
     for said in (
         "20,460  123 features; 214 ms, 95,607 rows/s, 3.08 MB/s",
         "17.67  mean square loss 312.3",
-        "60.3% less error than the best constant, 7.005",
+        "60.3% less error than the best constant (7.005)",
         "0.915% more error than the best fixed linear model in hindsight",
         "115,354  total loss minus that of hindsight; 5.638 per row",
         "limit on the cumulative loss; 46.6% of it is used",
@@ -123,3 +124,11 @@ def test_a_certificate_says_where_linear_predictors_have_no_constant() -> None:
         )
         assert said in without.replace("│ │ ", "")
         assert said not in given.replace("│ │ ", "")
+
+
+def test_a_bound_above_the_loss_of_the_best_constant_is_said_to_say_nothing() -> None:
+    result = replace(regression(), constant=Constant(7.005, 1000.0))
+    said = "larger than the total loss of the best constant (1,000), so it says nothing"
+    assert said in " ".join(printed(result, 100).split())
+    assert page(result).count(said) == 2
+    assert "so it says nothing" not in printed(regression()) + page(regression())

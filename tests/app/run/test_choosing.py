@@ -115,7 +115,7 @@ def test_several_classes_are_listed_in_the_order_of_their_names(tmp_path: Path) 
             each["right"] for each in found["measures"]["recall"]
         ]
     text = " ".join(done("run", file, "--target", "y").split())
-    assert "apple, fig, pear; the loss is the log loss" in text
+    assert "apple, fig, pear; auto-classes is the form of auto for these" in text
     assert "that of the final weights" in text
 
 

@@ -92,3 +92,13 @@ def test_a_search_that_came_to_its_end_says_nothing_of_seconds() -> None:
     game = play(built(find(learner, "learners"), params), X, y)
     assert game.certificate().hindsight.seconds is None
     assert "seconds" not in game.certificate().to_dict()["hindsight"]
+
+
+def test_the_time_of_a_search_is_not_checked_and_says_so() -> None:
+    found = stopped("logistic", 1.5)
+    checked = verify(found, NARROW, LABELS)
+    marks = {line.name: line.mark for line in checked.lines}
+    assert marks.pop("hindsight.seconds") == "not checked"
+    assert set(marks.values()) == {"confirmed"}
+    assert f"{len(marks)} of {len(marks)} lines confirmed" in repr(checked)
+    assert "not checked" in str(checked)

@@ -146,7 +146,7 @@ TIME = columns(
     "A column of times in seconds since 1970 (or milliseconds, …); written dates and times are"
     " recognised. May be repeated.",
 )
-HEADER = switch(INPUT, "--header", "The first line of a CSV file holds column names (default).")
+HEADER = switch(INPUT, "--header", "The first line of a CSV file holds column names.")
 QUOTES = option(
     INPUT,
     "--quotes",
@@ -226,7 +226,8 @@ LOOK_BACK = option(
     metavar="TIME",
     type=duration,
     help="Time limit for that comparison, such as 60s or 10min (default: as long as learning took,"
-    " at least 2s). All figures are proven, even if time runs out.",
+    " at least 2s; after a quarter of that, a gap of 1e-3 is enough). All figures are proven, even"
+    " if time runs out.",
 )
 GAP = option(
     OUTPUT,

@@ -30,6 +30,8 @@ class Formatter(argparse.HelpFormatter):
         shown = not isinstance(action.default, bool | list | None) and "%(default)" not in told
         if shown and action.default is not argparse.SUPPRESS and "(default" not in told:
             return f"{told.removesuffix('.')} (default: %(default)s)."
+        if isinstance(action, argparse.BooleanOptionalAction) and action.default:
+            return f"{told.removesuffix('.')} (default)."
         return told
 
 

@@ -141,7 +141,8 @@ def text_chosen(block: Block, options: Options, loss: str) -> Choice:
 
 def several_chosen(why: str = "") -> Choice:
     """Return the choice for several classes."""
-    return Choice(SEVERAL, "softmax", f"{why}the loss is the log loss", why)
+    words = f"{why}auto-classes is the form of auto for these; the loss is the log loss"
+    return Choice(SEVERAL, "softmax", words, why)
 
 
 def different(y: Floats, most: int = 3) -> list[float]:

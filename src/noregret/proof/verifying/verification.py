@@ -22,9 +22,11 @@ class Line:
     stated, found
         The stated and the recomputed value.
     confirmed
-        Whether they agree.
+        Whether they agree, or whether the stated value is possible if it cannot be checked.
     note
         A remark.
+    checked
+        False for a value that the data do not determine.
     """
 
     name: str
@@ -32,6 +34,14 @@ class Line:
     found: Any
     confirmed: bool
     note: str = ""
+    checked: bool = True
+
+    @property
+    def mark(self) -> str:
+        """``confirmed``, ``not checked`` or ``NOT CONFIRMED``."""
+        if not self.confirmed:
+            return "NOT CONFIRMED"
+        return "confirmed" if self.checked else "not checked"
 
     def given(self, *others: Line) -> Line:
         """Return the line, confirmed only if the lines that it depends on are."""
@@ -42,7 +52,7 @@ class Line:
 
 @dataclass(frozen=True)
 class Verification:
-    """The result of a verification; true if everything was confirmed.
+    """The result of a verification; true if everything that can be checked was confirmed.
 
     Parameters
     ----------
@@ -60,7 +70,7 @@ class Verification:
 
     @property
     def confirmed(self) -> bool:
-        """True if every line was confirmed."""
+        """True if no line was refused."""
         return all(line.confirmed for line in self.lines)
 
     @property
@@ -81,5 +91,10 @@ class Verification:
         return as_text("verification card", self)
 
     def __repr__(self) -> str:
-        done = len(self.lines) - len(self.failed)
-        return f"<Verification: {done} of {len(self.lines)} lines confirmed>"
+        return f"<Verification: {self.counted('line')} confirmed>"
+
+    def counted(self, word: str) -> str:
+        """Return how many of the lines that can be checked are confirmed."""
+        checked = [line for line in self.lines if line.checked]
+        done = sum(line.confirmed for line in checked)
+        return f"{done} of {len(checked)} {word}s"

@@ -102,7 +102,8 @@ OPTIONS = [
     switch(
         METHOD,
         "--gradient",
-        "Compete with the best fixed weights, not only with the best expert.",
+        "Compete with the best fixed weights, not only with the best expert (default: as --learner"
+        " does).",
         default=None,
     ),
     PREDICTIONS.but("Write every combined forecast (.csv or .parquet)."),

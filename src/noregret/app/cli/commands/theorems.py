@@ -69,9 +69,9 @@ def explain(console: Console, theorem: Theorem, learner: type[Named] | None) -> 
     console.print()
     show(
         console,
-        f"A warning: {what} of {owner(learner)} can grow like this."
+        f"A warning: for {owner(learner)}, {what} can grow like this."
         if theorem.warning
-        else f"It bounds {what} of {owner(learner)}.",
+        else f"For {owner(learner)}, it bounds {what}.",
     )
     console.print()
     show(console, theorem.plain, indent=4, hang=2)

@@ -21,6 +21,8 @@ DIGITS = 12
 HEAVIEST = 5
 # Weights smaller than this share of the largest are rounding errors.
 DUST = 1e-9
+# The class of linear predictors up to some norm, in a file.
+BALL = "ball of radius"
 # Intervals narrower than this share of their ends are shown as one number.
 NARROW = 1e-5
 
@@ -150,11 +152,11 @@ def facts(certificate: Certificate) -> Iterator[Fact]:
 
 def class_words(best: Best) -> str:
     """Name the class of predictors that the best in hindsight is the best of."""
-    ball, found, own = clean(best.comparator).partition(", as long as the ")
-    if not found:
-        return ball
-    norm = ball.replace("ball of radius", "norm at most")
-    return f"{norm}, that of the {own.replace('last', 'final')}"
+    words = clean(best.comparator)
+    if words.startswith(BALL):
+        words = words.replace(BALL, "linear predictors of norm at most", 1)
+    name, found, own = words.partition(", as long as the ")
+    return f"{name}, that of the {own.replace('last', 'final')}" if found else name
 
 
 def constant(certificate: Certificate) -> str:

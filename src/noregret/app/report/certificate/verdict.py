@@ -73,8 +73,8 @@ def which_would(learner: str, family: str) -> str:
     if first is None:
         return unknown
     return (
-        f"{kind.__name__}.tuned({takes_of(first)}) chooses parameters that are covered;"
-        f" ‘noregret theorems {first.name}’ explains it."
+        f"‘noregret theorems {first.name}’ says which are covered; in Python,"
+        f" {kind.__name__}.tuned({takes_of(first)}) chooses them."
     )
 
 
@@ -107,13 +107,33 @@ def judged(promise: Promise) -> tuple[Mood, str, str]:
     )
 
 
-def bound_words(promise: Promise) -> str:
-    """Return what is bounded, and how much of the bound is used."""
+class Trivial(NamedTuple):
+    """The loss of predictions that take no learning, and its name."""
+
+    loss: float
+    words: str
+
+
+def bound_words(promise: Promise, trivial: Trivial | None = None) -> str:
+    """Return what is bounded, and how much of the bound is used, or that it says nothing."""
     what = subject(promise).rstrip(",")
     if promise.quantity == "regret to the bank" and promise.measured is not None:
-        return f"{what} ({brief(promise.measured)}), not to hindsight"  # which is shown beside it
-    part = part_of_bound(promise.tightness)
-    return f"{what}; {part} of it is used" if part else what
+        what += f" ({brief(promise.measured)}), not to hindsight"  # which is shown beside it
+        part = ""
+    else:
+        part = part_of_bound(promise.tightness)
+    said = vacuous(promise.bound, trivial)
+    said = f"it is {said}" if said else f"{part} of it is used" if part else ""
+    return f"{what}; {said}" if said else what
+
+
+def vacuous(bound: float | None, trivial: Trivial | None) -> str:
+    """Say that a bound is too large to say anything; empty if it is not."""
+    if bound is None or trivial is None or bound <= trivial.loss:
+        return ""
+    return (
+        f"larger than {trivial.words} ({brief(trivial.loss)}), so it says nothing about these data"
+    )
 
 
 def why_undecided(promise: Promise) -> str:

@@ -16,13 +16,10 @@ def verification_card(verification: Verification) -> str:
     """Return a verification as HTML."""
     mood = "good" if verification.confirmed else "bad"
     headline, _, why = verdict(verification).plain.partition(": ")
-    done = len(verification.lines) - len(verification.failed)
     return element(
         "div",
         badge(mood, headline),
-        titles(
-            "noregret verification", f"{done} of {len(verification.lines)} figures confirmed", why
-        ),
+        titles("noregret verification", f"{verification.counted('figure')} confirmed", why),
         table(map(checked, verification.lines)),
         element("div", tolerances(verification), style=FAINT + ";margin-top:12px;font-size:12px"),
         style=CARD,
@@ -31,7 +28,7 @@ def verification_card(verification: Verification) -> str:
 
 def checked(line: Line) -> Html:
     """Return a row: confirmed or not, name, stated and found value."""
-    mark = "confirmed" if line.confirmed else alarm("NOT CONFIRMED")
+    mark = element("span", line.mark) if line.confirmed else alarm(line.mark)
     return row(
         (
             element("td", mark, style=LEFT + ";white-space:nowrap"),

@@ -11,6 +11,7 @@ from rich.text import Text
 
 from noregret.base import plain_text as plain
 from noregret.base.numbers import clean, count
+from noregret.proof.theorems.theorem import QUANTITIES
 
 if TYPE_CHECKING:
     from noregret.proof.verifying.verification import Line, Verification
@@ -27,8 +28,8 @@ def table(verification: Verification) -> RenderableType:
     lines.add_column(overflow="fold")
     lines.add_column(overflow="fold")
     for line in verification.lines:
-        mark = ("confirmed", "green") if line.confirmed else ("NOT CONFIRMED", "bold red")
-        lines.add_row(Text(*mark), Text(line.name), Text(said(line)))
+        style = "bold red" if not line.confirmed else "green" if line.checked else "dim"
+        lines.add_row(Text(line.mark, style), Text(line.name), Text(said(line)))
     return Group(lines, Text(), Text(tolerances(verification)), Text(), verdict(verification))
 
 
@@ -40,7 +41,9 @@ def plain_text(verification: Verification) -> str:
 def said(line: Line) -> str:
     """Return the stated value, and the one found if it differs."""
     if line.confirmed:
-        return shown(line.stated)
+        if line.name.endswith(".quantity"):
+            return QUANTITIES.get(line.stated, shown(line.stated)).removeprefix("the ")
+        return shown(line.stated) + ("" if line.checked else ", on the machine that searched")
     note = f" ({line.note})" if line.note else ""
     stated, found = shown(line.stated), shown(line.found)
     if stated == found:  # as far as they are shown

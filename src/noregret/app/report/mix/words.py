@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
+from noregret.app.report.certificate.verdict import Trivial, vacuous
 from noregret.app.report.mix.experts import (
     LISTED,
     STRANGE,
@@ -175,17 +176,21 @@ def bound_words(result: MixResult) -> tuple[str, str] | None:
     """Return the bound, and the share of it that is used."""
     promise = None if result.certificate is None else result.certificate.theorem
     if promise is not None and promise.bound is not None:
-        return brief(promise.bound), used(promise.tightness)
+        return brief(promise.bound), used(promise.tightness, promise.bound, result)
     if result.certificate is None and result.bound is not None and result.regret is not None:
         share = result.regret / result.bound if result.bound > 0 else None
-        return brief(result.bound), used(share)
+        return brief(result.bound), used(share, result.bound, result)
     return None
 
 
-def used(share: float | None) -> str:
-    """Return the share of a bound that is used, in words."""
+def used(share: float | None, bound: float, result: MixResult) -> str:
+    """Return the share of a bound that is used, in words, or that the bound says nothing."""
+    average = result.average
+    trivial = None if average is None else Trivial(average, "the total loss of the average")
     part = part_of_bound(share)
     used = f"; {part} of it is used" if part else ""
+    if said := vacuous(bound, trivial):
+        used = f"; it is {said}"
     return f"proven limit on the regret{used}"
 
 

@@ -18,7 +18,14 @@ from noregret.app.report.charts.scale import Scale, fitted
 from noregret.app.report.page.document import document, header, tile
 from noregret.app.report.page.markup import Html, element
 from noregret.app.report.page.sections import again_section, bound_tile, facts, section, shown
-from noregret.app.report.portfolio.words import compared, money, sentence, shares_of, title
+from noregret.app.report.portfolio.words import (
+    compared,
+    money,
+    sentence,
+    shares_of,
+    title,
+    trivial_of,
+)
 from noregret.app.report.run.certificate import certificate_section
 from noregret.app.report.run.curves import described, plain_rounds
 from noregret.base.numbers import brief, count, duration, figure, percent
@@ -74,7 +81,8 @@ def headline_figures(outcome: Outcome) -> Iterable[Html]:
     yield tile("best constant shares", money(best), f"the strategy: {compared(mine, best)}")
     yield tile("regret", brief(certificate.regret.upper), "in log-wealth")
     if certificate.theorem is not None:
-        yield bound_tile(certificate.theorem, verdict_of(certificate).mood)
+        mood = verdict_of(certificate).mood
+        yield bound_tile(certificate.theorem, mood, trivial_of(outcome))
 
 
 def rounds_of(outcome: Outcome) -> str:

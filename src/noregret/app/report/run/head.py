@@ -10,7 +10,7 @@ from noregret.app.report.page.markup import Html, element
 from noregret.app.report.page.sections import bound_tile
 from noregret.app.report.run.words import (
     Measure,
-    accuracy_baselines,
+    accuracy_words,
     auc_words,
     best_fixed,
     compared,
@@ -22,6 +22,7 @@ from noregret.app.report.run.words import (
     sentence,
     standing_of,
     title,
+    trivial_of,
 )
 from noregret.base.numbers import brief, count, figure, percent
 
@@ -57,9 +58,8 @@ def headline_figures(result: Result) -> Iterable[Html]:
     """Yield the headline figures."""
     now = standing_of(result)
     yield tile("rows", figure(result.rows), count(result.features, "feature"))
-    if now.accuracy is not None and result.mistakes is not None:
-        words = [count(result.mistakes, "mistake"), *accuracy_baselines(result)]
-        yield tile("accuracy", percent(now.accuracy), "; ".join(words))
+    if now.accuracy is not None:
+        yield tile("accuracy", percent(now.accuracy), accuracy_words(result))
     error = measure_of(result)
     if error.mine is not None:
         squares = f"mean square loss {brief(now.loss or 0.0)}" if error.name == "RMSE" else ""
@@ -103,4 +103,4 @@ def promised(result: Result) -> Iterable[Html]:
         return
     yield tile("regret", *found)
     if certificate.theorem is not None:
-        yield bound_tile(certificate.theorem, judged(result).mood)
+        yield bound_tile(certificate.theorem, judged(result).mood, trivial_of(result))

@@ -51,9 +51,18 @@ def curves_section(result: Result) -> Html:
     if not len(result.curve.rounds) or not result.rows:
         return Html("")
     regret = regret_chart(result)
-    unknown = element("p", "The regret over time is not known for this run.", class_="aside")
+    unknown = element("p", f"The regret over time is not shown: {why(result)}.", class_="aside")
     charts = element("div", loss_chart(result), regret or "", class_="pair")
     return section("Loss and regret over time", charts, "" if regret else unknown)
+
+
+def why(result: Result) -> str:
+    """Return the reason why the regret over time is not known."""
+    if result.certificate is None:
+        return "this run was not compared with hindsight"
+    if result.loss != "square":
+        return "it takes a search for the best predictor at every point, except for the square loss"
+    return "with this many features, it takes too long to find the best predictor at every point"
 
 
 def outlook_section(result: Result) -> Html:

@@ -13,7 +13,7 @@ from noregret.app.report.certificate.sheet import Fact
 from noregret.app.report.certificate.verdict import bound_words
 from noregret.app.report.run.words import (
     MEASURES,
-    accuracy_baselines,
+    accuracy_words,
     auc_words,
     best_fixed,
     constant_words,
@@ -27,6 +27,7 @@ from noregret.app.report.run.words import (
     target_of,
     title,
     took,
+    trivial_of,
 )
 from noregret.app.report.terminal import INTERRUPTED, bars, figures, left_out, verdict, written
 from noregret.base.numbers import (
@@ -84,9 +85,7 @@ def errors(result: Result) -> Iterator[Fact]:
     """Yield the familiar measures, each with its baselines."""
     now, error, found = standing_of(result), measure_of(result), result.measures
     if now.accuracy is not None:
-        mistakes = "" if result.mistakes is None else count(result.mistakes, "mistake")
-        words = "; ".join(filter(None, [mistakes, *accuracy_baselines(result)]))
-        yield Fact("accuracy", percent(now.accuracy), words)
+        yield Fact("accuracy", percent(now.accuracy), accuracy_words(result))
     if error.mine is not None:
         mean = f"mean {lost(result)}" if error.name in MEASURES.values() else "per row"
         squares = f" {brief(now.loss or 0.0)}" if error.name == "RMSE" else ""
@@ -100,7 +99,7 @@ def errors(result: Result) -> Iterator[Fact]:
         how = error_against(error.mine, error.previous, what) or what
         yield Fact("  previous", brief(error.previous), how)
     if error.hindsight is not None and result.certificate is not None:
-        what = f"{best_fixed(result)} in hindsight"
+        what = best_fixed(result)
         how = error_against(error.mine, error.hindsight, what) or what
         words = "; ".join(filter(None, [how, exact_fit(result)]))
         yield Fact("  hindsight", brief(error.hindsight), words)
@@ -144,7 +143,8 @@ def promised(result: Result) -> Iterator[Fact]:
     yield Fact("regret", *found)
     promise = certificate.theorem
     if promise is not None and promise.bound is not None:
-        yield Fact("bound", brief(promise.bound), f"proven limit on {bound_words(promise)}")
+        words = bound_words(promise, trivial_of(result))
+        yield Fact("bound", brief(promise.bound), f"proven limit on {words}")
 
 
 def confusion(result: Result) -> list[RenderableType]:

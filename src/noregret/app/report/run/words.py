@@ -7,15 +7,15 @@ import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from noregret.app.report.certificate.sheet import NARROW, class_words, loss_of
-from noregret.app.report.certificate.verdict import Verdict, verdict_of
+from noregret.app.report.certificate.verdict import Trivial, Verdict, vacuous, verdict_of
 from noregret.base.numbers import brief, clean, count, duration, known, megabytes, name_of, percent
 
 if TYPE_CHECKING:
     from noregret.app.results.run import Result
 
 
-# The comparison class that is not named in sentences.
-DEFAULT_COMPARATOR = "all linear predictors"
+# The comparison class that is not named in sentences, and the words before a limit on its norm.
+LINEAR_MODELS, UP_TO = "all linear predictors", " of norm at most "
 # Computing hindsight is mentioned if it took at least this many seconds.
 MIN_SHOWN_SECONDS = 10.0
 # Larger ratios are not shown.
@@ -83,14 +83,21 @@ def measure_of(result: Result) -> Measure:
     return Measure(name, mine, constant, hindsight, before.get(name))
 
 
-def accuracy_baselines(result: Result) -> list[str]:
-    """Return the accuracies of the most frequent class, and of the previous one."""
-    found, said = result.measures, []
+def accuracy_words(result: Result) -> str:
+    """Return the mistakes, and the accuracies of the most frequent and of the previous class."""
+    found, certificate, said = result.measures, result.certificate, []
+    if result.mistakes is not None:
+        said.append(count(result.mistakes, "mistake"))
+        stated = None if certificate is None else certificate.loss.mistakes
+        if stated not in (None, result.mistakes):
+            said[0] += (
+                f" ({stated:,} in the certificate, which knows a class from its first row on)"
+            )
     if found.frequent is not None:
         said.append(f"always the most frequent class: {percent(found.frequent)}")
     if found.previous.accuracy is not None:
         said.append(f"always the previous one: {percent(found.previous.accuracy)}")
-    return said
+    return "; ".join(said)
 
 
 def constant_words(result: Result) -> str:
@@ -100,8 +107,19 @@ def constant_words(result: Result) -> str:
     if result.loss == "softmax":
         return "the class frequencies"
     if result.loss == "logistic" and abs(value) < MAX_SHOWN_RATIO:
-        return f"the best constant, {percent(1 / (1 + math.exp(-value)))}"
-    return f"the best constant, {brief(value)}"
+        return f"the best constant probability ({percent(1 / (1 + math.exp(-value)))})"
+    return f"the best constant ({brief(value)})"
+
+
+def trivial_of(result: Result) -> Trivial | None:
+    """Return the loss of the best constant, which a bound must not exceed to say something."""
+    promise = None if result.certificate is None else result.certificate.theorem
+    if promise is not None and promise.quantity in ("mistakes", "corrections"):
+        return Trivial(result.rows, "the number of rows")
+    if result.constant is None:
+        return None
+    constant = "class frequencies" if result.loss == "softmax" else "best constant"
+    return Trivial(result.constant.loss, f"the total loss of the {constant}")
 
 
 def auc_words(doubt: float | None) -> str:
@@ -176,10 +194,12 @@ def best_fixed(result: Result) -> str:
     scaled = any(transform.startswith("scale=") for transform in result.transforms)
     of = " on the scaled features" if scaled else ""
     certificate = result.certificate
-    comparator = DEFAULT_COMPARATOR if certificate is None else class_words(certificate.hindsight)
-    if comparator == DEFAULT_COMPARATOR:
-        return f"the best fixed linear model{of}"
-    return f"the best fixed predictor{of} ({comparator})"
+    comparator = LINEAR_MODELS if certificate is None else class_words(certificate.hindsight)
+    name, found, norm = comparator.partition(UP_TO)
+    if name in (LINEAR_MODELS, LINEAR_MODELS.removeprefix("all ")):
+        among = f", with weights of norm at most {norm}" if found else ""
+        return f"the best fixed linear model{of} in hindsight{among}"
+    return f"the best fixed predictor{of} in hindsight (among {comparator})"
 
 
 def exact_fit(result: Result) -> str:
@@ -202,7 +222,8 @@ def regret(result: Result) -> tuple[str, str] | None:
         return f"≥ {brief(lower)}", ""
     each = f"; {brief(upper / result.rows)} per row" if result.rows else ""
     about, seconds = f"total loss minus that of hindsight{each}", certificate.hindsight.seconds
-    if seconds is None or brief(lower) == brief(upper):
+    narrow = upper - lower <= NARROW * max(abs(lower), abs(certificate.loss.total))
+    if seconds is None or narrow:
         return brief(upper), about
     longer = f"--look-back {brief(max(LONGER, 10 * math.ceil(seconds)))}s narrows the range"
     looked = f"hindsight took {duration(result.looked_back)}; {longer}"
@@ -262,14 +283,14 @@ def sentence(result: Result) -> str:
     told = f"Over {count(result.rows, 'row')}, {name_of(result.name)} reached {reached}"
     both = (
         error_against(error.mine, error.constant, "the best constant prediction"),
-        error_against(error.mine, error.hindsight, f"{best_fixed(result)} in hindsight"),
+        error_against(error.mine, error.hindsight, best_fixed(result)),
     )
     compares = ", and ".join(filter(None, both))
     told += f": {compares}. " if compares else ". "
-    return told + promise_words(result)
+    return told + promise_words(result, trivial_of(result))
 
 
-def promise_words(result: Result) -> str:
+def promise_words(result: Result, trivial: Trivial | None = None) -> str:
     """Say in one sentence whether the theorem's bound held."""
     certificate = result.certificate
     if certificate is None:
@@ -278,7 +299,8 @@ def promise_words(result: Result) -> str:
         return "No theorem covers these parameters, so no bound is claimed."
     holds, failed = certificate.theorem.holds, certificate.theorem.failed
     if holds:
-        return "The theorem's promise was kept."
+        said = vacuous(certificate.theorem.bound, trivial)
+        return f"The theorem's promise was kept{f', but its bound is {said}' if said else ''}."
     if failed is not None:
         return f"No bound is claimed, since ‘{clean(failed.name)}’ did not hold."
     return judged(result).words
