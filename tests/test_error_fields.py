@@ -219,7 +219,12 @@ COMMANDS: dict[str, tuple[str, dict[str, str], int, list[str]]] = {
         ["line 12", "--missing zero"],
     ),
     "no target": ("run d.csv", {"d.csv": GOOD}, 2, ["d.csv", "--target"]),
-    "no outcome": ("run d.csv --target y", {"d.csv": GOOD + "1,1,\n"}, 1, ["--on-error skip"]),
+    "no outcome": (
+        "run d.csv --target y --missing stop",
+        {"d.csv": GOOD + "1,1,\n"},
+        1,
+        ["--missing indicator", "--on-error skip"],
+    ),
     "label": (
         "run d.csv --target y",
         {"d.csv": "a,y\n" + "1,0\n2,1\n" * 1000 + "1,5\n"},
@@ -283,7 +288,7 @@ def test_with_other_words_the_same_rows_are_skipped(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    written(tmp_path, "d.csv", GOOD + "x,1,2\n1,1,1\n1,1,\n2,2,inf\n3,1,2\n")
+    written(tmp_path, "d.csv", GOOD + "x,1,2\n1,1,1\n1,1,z\n2,2,inf\n3,1,2\n")
     line = [
         "run",
         "d.csv",
@@ -319,7 +324,7 @@ def test_with_other_words_verify_names_no_option_that_it_lacks(
     assert (
         command(*["run", "d.csv", "--target", "y", "--certificate", "c.json", "--quiet"]).code == 0
     )
-    written(tmp_path, "d.csv", GOOD + "1,1,\n")
+    written(tmp_path, "d.csv", GOOD + "1,1,z\n")
     request.getfixturevalue("other_words")
     ended = command(*["verify", "c.json", "d.csv"])
     assert ended.code == 1

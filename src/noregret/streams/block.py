@@ -76,16 +76,26 @@ class Block:
             return self.X.part(start, stop)
         return self.X[start:stop]
 
+    @property
+    def labelled(self) -> NDArray[np.bool_]:
+        """Which rows have an outcome."""
+        return ~np.isnan(self.y)
+
 
 def without(block: Block, bad: Mapping[int, NoRegretError]) -> Block:
     """Return a block with some of its rows turned into faults."""
     keep = np.ones(len(block), dtype=bool)
     keep[list(bad)] = False
     before = np.cumsum(keep) - keep  # good rows before each
+    faults = [Fault(int(before[row]), error.at(block.place_of(row))) for row, error in bad.items()]
+    made = only(block, keep)
+    order = sorted([*made.faults, *faults], key=lambda fault: fault.row)
+    return replace(made, faults=order)
+
+
+def only(block: Block, keep: NDArray[np.bool_]) -> Block:
+    """Return a block with some of its rows."""
     kept, old = np.flatnonzero(keep), block.place_of
-    faults = [Fault(int(before[row]), error.at(old(row))) for row, error in bad.items()]
-    known = [f._replace(row=int(keep[: f.row].sum())) for f in block.faults]
-    order = sorted([(f.row, f) for f in [*known, *faults]], key=lambda pair: pair[0])
 
     def some(values: Floats | None) -> Floats | None:
         return None if values is None else values[keep]
@@ -107,5 +117,5 @@ def without(block: Block, bad: Mapping[int, NoRegretError]) -> Block:
         tags=None if block.tags is None else [block.tags[k] for k in kept.tolist()],
         groups=None if block.groups is None else block.groups[keep],
         numbers=None if block.numbers is None else block.numbers[keep],
-        faults=[fault for _, fault in order],
+        faults=[f._replace(row=int(keep[: f.row].sum())) for f in block.faults],
     )

@@ -31,7 +31,7 @@ def as_two(block: Block, positive: str, negative: str | None) -> Block:
     made = replace(block, y=y, values=None)
     if negative is None:
         return made
-    third = np.flatnonzero(~hits & ~equal_to(block, negative))
+    third = np.flatnonzero(block.labelled & ~hits & ~equal_to(block, negative))
     if not len(third):
         return made
     pair = f"{negative!r} and {positive!r}"
@@ -47,8 +47,8 @@ def as_two(block: Block, positive: str, negative: str | None) -> Block:
 def equal_to(block: Block, value: str) -> NDArray[np.bool_]:
     """Return which outcomes are a value, given as text."""
     if block.values is not None:
-        hits = np.array([name == value for name in block.values], dtype=bool)
-        return hits[block.y.astype(np.intp)]
+        hits = np.array([*(name == value for name in block.values), False], dtype=bool)
+        return hits[np.where(block.labelled, block.y, -1).astype(np.intp)]
     wanted = {"true": 1.0, "false": 0.0}.get(value.lower())
     if wanted is None:
         try:
@@ -80,7 +80,8 @@ def text_refused(block: Block, target: str | None) -> NoRegretError:
 def counted(block: Block, rows: int | None = MAX_COUNTED) -> Counter[str]:
     """Count the values of text outcomes among the first rows, in order of appearance."""
     assert block.values is not None
-    return Counter(block.values[code] for code in block.y[:rows].astype(int).tolist())
+    codes = block.y[block.labelled][:rows].astype(int)
+    return Counter(block.values[code] for code in codes.tolist())
 
 
 def likely_positive(counts: Counter[str]) -> str:
@@ -115,16 +116,18 @@ class ClassNames:
         if block.values is None:
             whole = np.abs(block.y) < 2**53
             whole &= np.floor(block.y) == block.y
-            for row in np.flatnonzero(~whole).tolist():
+            for row in np.flatnonzero(block.labelled & ~whole).tolist():
                 what = f"the outcome is {block.y[row]:g}: classes are text or whole numbers"
                 faults[row] = BadLabel(what)
         if faults:
             block = without(block, faults)
-        found, first, places = np.unique(block.y, return_index=True, return_inverse=True)
+        rows, y = np.flatnonzero(block.labelled), block.y.copy()
+        found, first, places = np.unique(y[rows], return_index=True, return_inverse=True)
         numbers = np.zeros(len(found))
         for k in np.argsort(first).tolist():
-            numbers[k] = self.number_of(name_of(found[k], block), block, int(first[k]))
-        return replace(block, y=numbers[places], values=None, classes=self.names)
+            numbers[k] = self.number_of(name_of(found[k], block), block, int(rows[first[k]]))
+        y[rows] = numbers[places]
+        return replace(block, y=y, values=None, classes=self.names)
 
     def number_of(self, name: Any, block: Block, row: int) -> int:
         """Return the number of a class, the next one for a new class."""

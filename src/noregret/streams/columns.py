@@ -49,8 +49,7 @@ class Table(NamedTuple):
     numbers: Floats
     missing: NDArray[np.bool_] | None  # which of the numbers are
     categories: list[Category]
-    y: Floats
-    bad_outcomes: dict[int, str]  # by row, the text in place of an outcome
+    y: Floats  # NaN for a row without an outcome
     whole: bool = False  # whether the numbers have the intercept in place already
     groups: Category | None = None  # which rows belong together
     bags: tuple[Bag, ...] = ()  # the words of columns of free text
@@ -321,15 +320,15 @@ def encoded(table: Any, roles: Roles) -> Table:
     categories = sorted([*categories, *parts], key=lambda category: category.name)
     group = roles.options.group
     groups = None if group is None else as_category(table.column(group), group, roles.where)
-    y, bad, values = np.full(rows, np.nan), dict[int, str](), None
+    y, values = np.full(rows, np.nan), None
     if roles.target is not None:
-        y, bad, values = outcomes_of(table.column(roles.target), roles)
+        y, values = outcomes_of(table.column(roles.target), roles)
     bags: tuple[Bag, ...] = ()
     if roles.words:
         from noregret.streams.free_text import bag_of
 
         bags = tuple(bag_of(table.column(name), name) for name in roles.words)
-    return Table(names, numbers, missing, categories, y, bad, whole, groups, bags, values)
+    return Table(names, numbers, missing, categories, y, whole, groups, bags, values)
 
 
 def expanded(column: Any, name: str, roles: Roles) -> tuple[dict[str, Floats], list[Category]]:
@@ -420,20 +419,17 @@ def as_category(column: Any, name: str, where: str) -> Category:
     return Category(name, codes, values)
 
 
-def outcomes_of(column: Any, roles: Roles) -> tuple[Floats, dict[int, str], list[str] | None]:
-    """Return outcomes as numbers, the text in place of bad ones by row, and text values.
+def outcomes_of(column: Any, roles: Roles) -> tuple[Floats, list[str] | None]:
+    """Return outcomes as numbers, NaN for missing ones, and text values.
 
     Of text, the numbers are positions in the values.
     """
     target = roles.target or ""
     if roles.kinds[target] != TEXT:
-        y, values = as_numbers(column, target, roles.where), None
-        gaps = np.isnan(y)
-    else:
-        category = as_category(column, target, roles.where)
-        if roles.options.missing == ASLEEP and len(column):
-            shown = " or ".join(map(repr, category.values[:3]))
-            what = f"the target {target!r} holds text ({shown}, …)"
-            raise NoRegretError(f"{what}: forecasts are compared with numbers", file=roles.where)
-        y, values, gaps = category.codes.astype(np.float64), category.values, category.codes < 0
-    return y, {int(row): "missing" for row in np.flatnonzero(gaps)}, values
+        return as_numbers(column, target, roles.where), None
+    category = as_category(column, target, roles.where)
+    if roles.options.missing == ASLEEP and len(column):
+        shown = " or ".join(map(repr, category.values[:3]))
+        what = f"the target {target!r} holds text ({shown}, …)"
+        raise NoRegretError(f"{what}: forecasts are compared with numbers", file=roles.where)
+    return np.where(category.codes < 0, np.nan, category.codes), category.values

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from itertools import chain
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,12 +15,9 @@ from numpy.typing import NDArray
 from noregret.errors import BadExample, Place, Use
 from noregret.streams.block import Fault, Floats, Sparse
 from noregret.streams.columns import Category, Table
-from noregret.streams.options import ASLEEP, Options
+from noregret.streams.options import ASLEEP, INDICATOR, STOP, Options
 from noregret.streams.parsing.vocabulary import Vocabulary, assembled
 from noregret.streams.stream import INTERCEPT
-
-if TYPE_CHECKING:
-    from noregret.streams.free_text import Bag
 
 Faults = dict[int, BadExample]
 # As in the core: values up to here can be squared and added up.
@@ -36,22 +32,28 @@ def faults_of(
     if all_categories(table, options) or table.bags:  # else the learner refuses what it cannot use
         found |= given_twice(table, options)
         found |= too_large(table, options, scored)
-    if options.missing == "stop":
+    if options.missing == STOP:
         found |= empty_cells(table)
+        if not scored:
+            found |= {
+                row: no_outcome(options) for row in np.flatnonzero(np.isnan(table.y)).tolist()
+            }
     if options.missing == ASLEEP:
         found |= unfit_forecasts(table, options)
     if table.groups is not None:
         for row in np.flatnonzero(table.groups.codes < 0).tolist():
             what = f"column {table.groups.name!r} is empty: every row needs its group"
             found[row] = BadExample(what, feature=table.groups.name)
-    if not scored and options.missing != ASLEEP:
-        cure = Use("on_error", "skip", "leave such rows out ({})")
-        for row, what in table.bad_outcomes.items():
-            found[row] = BadExample(
-                f"the outcome is {what}",
-                cure if options.on_error == "stop" else (),
-            )
     return [Fault(row, error.at(place_of(row))) for row, error in sorted(found.items())]
+
+
+def no_outcome(options: Options, what: str = "the outcome is missing") -> BadExample:
+    """Return the error for a row without an outcome."""
+    cures = (
+        Use("missing", INDICATOR, "only predict such rows ({})"),
+        Use("on_error", "skip", "leave them out ({})"),
+    )
+    return BadExample(what, cures if options.on_error == STOP else ())
 
 
 def beyond(what: str, feature: str | None = None) -> BadExample:
@@ -172,14 +174,40 @@ def dense_rows(table: Table, options: Options) -> Floats:
 
 
 def sparse_rows(
+    table: Table, options: Options, vocabulary: Vocabulary, learned: NDArray[np.bool_]
+) -> tuple[Sparse, NDArray[np.int32]]:
+    """Return the rows as sparse rows, and the positions of all indicators.
+
+    Only rows that are ``learned`` add features; others have those that are known by then.
+    """
+    known = len(vocabulary)
+    if learned.all():
+        admit_new(table, options, vocabulary)
+        return placed_rows(table, options, vocabulary)
+    admit_new(without(table, np.flatnonzero(~learned).tolist()), options, vocabulary)
+    rows, left = placed_rows(table, options, vocabulary)
+    return known_only(rows, learned, known), left
+
+
+def known_only(rows: Sparse, learned: NDArray[np.bool_], known: int) -> Sparse:
+    """Return rows in which those that are not learned have no feature that is new by then."""
+    counts, filled = np.diff(rows.starts), learned & (np.diff(rows.starts) > 0)
+    sizes = np.full(len(learned), known)  # known after each row, as new features come in order
+    sizes[filled] = rows.indices[rows.starts[1:][filled] - 1] + 1
+    sizes = np.maximum.accumulate(np.append(known, sizes))[:-1]
+    keep = np.repeat(learned, counts) | (rows.indices < np.repeat(sizes, counts))
+    starts = np.append(0, np.cumsum(keep))[rows.starts]
+    return Sparse(starts, rows.indices[keep], rows.data[keep])
+
+
+def placed_rows(
     table: Table, options: Options, vocabulary: Vocabulary
 ) -> tuple[Sparse, NDArray[np.int32]]:
-    """Return the rows as sparse rows, and the positions of all indicators."""
+    """Return the rows with the features that have a position, and those of all indicators."""
     categories = all_categories(table, options)
     numbers, names = table.numbers, number_names(table, options)
     if len(names) > numbers.shape[1]:
         numbers = np.column_stack([numbers, np.ones(len(numbers))])
-    admit_new(names, categories, table.bags, vocabulary, len(table.y))
     places = vocabulary.positions(names)
     columns = []
     for category in categories:
@@ -214,21 +242,16 @@ def missing_indicators(table: Table) -> list[Category]:
     ]
 
 
-def admit_new(
-    names: list[str],
-    categories: list[Category],
-    bags: Sequence[Bag],
-    vocabulary: Vocabulary,
-    rows: int,
-) -> None:
+def admit_new(table: Table, options: Options, vocabulary: Vocabulary) -> None:
     """Add new features, ordered by the row in which they first appear and then by name."""
+    names, rows = number_names(table, options), len(table.y)
     if rows == 0:
         return
     # With hashing all names are passed on, so that collisions are counted.
     hashed = vocabulary.bits is not None
     places = vocabulary.positions(names).tolist()
     new = {name: 0 for name, at in zip(names, places, strict=True) if hashed or at < 0}
-    for category in categories:
+    for category in all_categories(table, options):
         written = category.features()
         unknown = np.flatnonzero(hashed | (vocabulary.positions(written) < 0))
         if not len(unknown):
@@ -239,7 +262,7 @@ def admit_new(
         for code in unknown.tolist():
             if first[code] < rows:
                 new[written[code]] = min(int(first[code]), new.get(written[code], rows))
-    for bag in bags:
+    for bag in table.bags:
         new |= bag.new_features(vocabulary)
     order = sorted(new, key=lambda name: (new[name], name))
     vocabulary.positions(order, True)

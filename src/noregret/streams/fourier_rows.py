@@ -79,6 +79,10 @@ class LiftedReading(Reading):
         """Return a block whose outcomes are what learners take."""
         return self.inner.labelled(block)
 
+    def check_target(self) -> None:
+        """Raise an error if no row so far has a field for the outcome."""
+        self.inner.check_target()
+
     def take_classes(self) -> None:
         """Take outcomes as classes from now on, any number of them."""
         self.inner.take_classes()
@@ -92,8 +96,8 @@ class LiftedReading(Reading):
         """Leave open what outcomes are until ``decide``."""
         self.inner.undecided = True
 
-    def decide(self, stream: Stream, first: Block | None) -> Block | None:
-        """Continue with the options of a stream of the same files, after its first block."""
+    def decide(self, stream: Stream, first: list[Block]) -> list[Block]:
+        """Continue with the options of a stream of the same files, after its first blocks."""
         self.stream, self.options = stream, stream.options
         return self.inner.decide(stream, first)
 

@@ -69,7 +69,7 @@ def table_of(examples: Lines, roles: Roles) -> tuple[Table, list[int], list[BadE
         summaries(X, roles)
     category = None if options.group is None else category_of(options.group, groups)
     y = np.array(outcomes, dtype=float)
-    return Table(roles.numbers, X, None, [], y, {}, True, category), lines, faults
+    return Table(roles.numbers, X, None, [], y, True, category), lines, faults
 
 
 def category_of(name: str, values: list[str]) -> Category:

@@ -80,7 +80,8 @@ class Options:
     missing
         How to treat an empty cell: ``stop`` rejects the row, ``zero`` replaces it by 0 (text: no
         indicator), ``indicator``, the default of ``noregret run``, does the same and adds the
-        feature ``column=missing``. ``asleep`` is for tables of forecasts with one expert per
+        feature ``column=missing``. A row without an outcome is rejected by ``stop``, and otherwise
+        only predicted. ``asleep`` is for tables of forecasts with one expert per
         column: an expert without a forecast sleeps in that round (NaN). Columns without numbers are
         ignored, and rows without an outcome are not played.
     header

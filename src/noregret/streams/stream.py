@@ -82,8 +82,8 @@ class Stream:
     def reading(self, state: State | None = None, learning: bool = True) -> Reading:
         """Start a pass, from the beginning or from the state of another pass.
 
-        Unless it is for ``learning``, a pass accepts rows without outcomes, and its rows do not
-        change the scaling of later ones.
+        Rows without an outcome add no features, and do not change the scaling of later ones; in a
+        pass that is not for ``learning``, no row changes it.
         """
         if self.options.fourier is not None:
             from noregret.streams.fourier_rows import LiftedReading
@@ -226,10 +226,11 @@ class Reading:
         """Scale the rows, in place."""
         if self.scaler is None or not len(block):
             return
+        outcomes = block.y if self.learning else None
         if isinstance(block.X, Sparse):
-            self.scaler.scale_sparse(*block.X, self.learning)
+            self.scaler.scale_sparse(*block.X, self.learning, outcomes)
         else:
-            self.scaler.scale_dense(block.X, self.learning)
+            self.scaler.scale_dense(block.X, self.learning, outcomes)
 
     def complete(self, block: Block) -> None:
         """Fill in the values that depend on earlier rows, in place."""
@@ -251,6 +252,9 @@ class Reading:
             block = until(block, block.faults[0].row)
         return block
 
+    def check_target(self) -> None:
+        """Raise an error if no row so far has a field for the outcome."""
+
     def take_classes(self) -> None:
         """Take outcomes as classes from now on, any number of them."""
         if self.options.positive is not None:
@@ -262,10 +266,10 @@ class Reading:
         """Leave open what outcomes are until ``decide``."""
         self.undecided = True
 
-    def decide(self, stream: Stream, first: Block | None) -> Block | None:
-        """Continue with the options of a stream of the same files, after its first block."""
+    def decide(self, stream: Stream, first: list[Block]) -> list[Block]:
+        """Continue with the options of a stream of the same files, after its first blocks."""
         self.stream, self.options, self.undecided = stream, stream.options, False
-        return None if first is None else self.labelled(first)
+        return [self.labelled(block) for block in first]
 
     # Names.
 

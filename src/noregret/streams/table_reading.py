@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from noregret.errors import Place, Use, tell
 from noregret.limits import INTERCEPT
 from noregret.streams.block import Block, Fault, Floats, Sparse
-from noregret.streams.columns import BOOLEAN, TEXT, Category, Roles, Table
+from noregret.streams.columns import BOOLEAN, TEXT, Category, Roles, Table, known
 from noregret.streams.columns_to_rows import dense_rows, faults_of, sparse_rows, without
 from noregret.streams.growth import Growth
 from noregret.streams.options import ASLEEP, CORRECTED, INDICATOR
@@ -59,7 +59,7 @@ class TableReading(Reading):
             self.options, text=(*given, *(name for name in names if name not in given))
         )
 
-    def decide(self, stream: Stream, first: Block | None) -> Block | None:
+    def decide(self, stream: Stream, first: list[Block]) -> list[Block]:
         """Continue with the options of a stream of the same files, and the texts found so far."""
         texts = self.options.text
         first = super().decide(stream, first)
@@ -100,6 +100,11 @@ class TableReading(Reading):
             assert self.kinds is not None
             self.settled = Roles(self.kinds, self.options, where, self.learning)
         return self.settled
+
+    def check_target(self) -> None:
+        """Raise an error if no row so far has a column for the outcome, with a similar name."""
+        if self.options.target is not None and self.kinds is not None:
+            known(self.options.target, list(self.kinds), self.paths[0])
 
     def block_of(
         self,
@@ -154,12 +159,16 @@ class TableReading(Reading):
     ) -> Block:
         """Assign positions to the features, and make the block."""
         rows: Floats | Sparse
-        if self.fits_dense(table):
+        known, learned = len(self.vocabulary), np.full(len(table.y), True)
+        if self.learning and self.options.missing != ASLEEP:
+            learned = ~np.isnan(table.y)
+        if self.fits_dense(table, bool(learned.any())):
             rows = dense_rows(table, self.options)
+            if not known and not learned.all():
+                rows[: int(np.argmax(learned))] = 0.0  # before the first row that is learned
         else:
-            known = len(self.vocabulary)
-            rows, left = sparse_rows(table, self.options, self.vocabulary)
-            self.note_growth(known, len(table.y))
+            rows, left = sparse_rows(table, self.options, self.vocabulary, learned)
+            self.note_growth(known, int(learned.sum()))
             if isinstance(self.scaler, Scaler) and self.scaler.kind == "standard":
                 self.scaler.leave_out(left[left >= 0])  # without rows, an intercept has no place
         block = Block(rows, table.y, place_of, mark, size, faults=faults)
@@ -203,14 +212,17 @@ class TableReading(Reading):
             return False
         return self.kinds.get(self.settled.target or "") == BOOLEAN
 
-    def fits_dense(self, table: Table) -> bool:
-        """Return whether the features and their positions are those of all earlier rows."""
+    def fits_dense(self, table: Table, learned: bool) -> bool:
+        """Return whether the features and their positions are those of all earlier rows.
+
+        The features of the first rows are added, if any of them is ``learned``.
+        """
         roles = self.settled
         if roles is None or not roles.plain or table.names != roles.numbers or table.categories:
             return False
         if table.missing is not None and self.options.missing == INDICATOR:
             return False
-        if len(table.y):
+        if learned:
             self.admit_dense(roles)
         places = self.vocabulary.positions(roles.dense_names)
         return len(self.vocabulary) == len(places) and bool((np.diff(places) == 1).all())

@@ -134,7 +134,7 @@ def test_wrong_usage_ends_with_2(folder: Path) -> None:
         ("d.jsonl", b'{"sun": 1, "sold": 2}\n{"sun": }\n', "d.jsonl, line 2, column"),
         ("d.jsonl", b"[1, 2]\n", "d.jsonl, line 1: an example is an object"),
         ("d.jsonl", b'{"sun": 1}\n', "d.jsonl: there is no column 'sold'"),
-        ("d.jsonl", b'{"a": 1, "sold": 1}\n{"sun": 1}\n', "d.jsonl, line 2: there is no field"),
+        ("d.jsonl", b'{"a": 1, "sold": 1}\n{"sun": 1}\n', "d.jsonl, line 2: there is no outcome"),
         ("d.jsonl", b'{"sun": null, "sold": 2}\n', "d.jsonl, line 1: "),
         ("d.jsonl", b'{"sun": [1], "sold": 2}\n', "d.jsonl, line 1: "),
         ("d.jsonl", b"\xff\xfe\n", "d.jsonl: damaged UTF-16 text"),

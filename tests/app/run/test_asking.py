@@ -184,10 +184,13 @@ def told_of(tmp_path: Path, text: str, *options: str) -> str:
 
 def test_a_missing_outcome_names_its_remedy(tmp_path: Path) -> None:
     text = "a,y\n1,2\n2,\n3,4\n"
-    assert "--on-error skip" in told_of(tmp_path, text, "--target", "y")
+    told = told_of(tmp_path, text, "--target", "y", "--missing", "stop")
+    assert "--missing indicator" in told
+    assert "--on-error skip" in told
     path = str(tmp_path / "data.csv")
-    ended = command("run", path, "--target", "y", "--on-error", "skip", "--no-hindsight")
-    assert ended.code == 0
+    for remedy in (("--missing", "indicator"), ("--missing", "stop", "--on-error", "skip")):
+        ended = command("run", path, "--target", "y", "--no-hindsight", *remedy)
+        assert ended.code == 0
 
 
 def test_verify_advises_no_option_that_it_has_not(tmp_path: Path) -> None:
@@ -195,7 +198,6 @@ def test_verify_advises_no_option_that_it_has_not(tmp_path: Path) -> None:
     path.write_text("a,y\n1,2\n2,3\n3,4\n")
     assert command("run", str(path), "--target", "y", "--certificate", made).code == 0
     for text, reason in (
-        ("a,y\n1,2\n2,\n3,4\n", "line 3: the outcome is missing: "),
         ("a,y\n1,u\n2,v\n3,u\n", "the target 'y' holds text ('u' or 'v', …): "),
         ("a,y\n1,2\n2,x\n3,4\n", "line 3: column 'y': 'x' is not a number"),
     ):

@@ -35,7 +35,8 @@ KEYS = {
     " uncertified found curve heaviest outlook run",
     "measures": "rmse mae explained accuracy log_loss auc auc_doubt recall confusion",
     "baselines": "constant previous",
-    "data": "sources format bytes rows features target transforms weight skipped shared",
+    "data": "sources format bytes rows features target transforms weight predicted_only skipped"
+    " shared",
     "learner": "name params python",
     "loss": "name total mean mistakes accuracy chosen",
     "constant": "value total mean",

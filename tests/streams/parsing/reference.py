@@ -92,11 +92,13 @@ def vw_head(head: bytes, scored: bool) -> tuple[float, float, str]:
     if b"\t" in head:
         raise Unreadable
     words = [word for word in head.split(b" ") if word]
-    tag = b""
+    tag = last = b""
     if words and (not head.endswith(b" ") or words[-1].startswith(b"'")):
-        tag = words.pop().removeprefix(b"'")
+        last = words.pop()
+        tag = last.removeprefix(b"'")
     numbers = [number(word) for word in words]
-    if len(numbers) > 3 or (not numbers and not scored):
+    touches = not head.endswith(b" ") and NUMBER.fullmatch(last)
+    if len(numbers) > 3 or (not numbers and touches and not scored):
         raise Unreadable
     label, importance, base = (*numbers, *(math.nan, 1.0, 0.0)[len(numbers) :])
     if importance < 0 or base != 0:

@@ -251,7 +251,6 @@ def test_what_stands_before_the_bar(head: bytes, importance: float, tag: str | N
     ("line", "column", "words"),
     [
         (b"1| x", 1, "'1' touches the bar"),
-        (b"| x", 1, "there is no label"),
         (b"1 x", 3, "there is no bar"),
         (b"1\t| x", 2, "a tab before the bar"),
         (b"1 2 0.5 | x", 5, "initial prediction"),

@@ -177,7 +177,7 @@ MISSING = option(
     "--missing",
     metavar="RULE",
     help="At an empty cell: indicator (use zero, and add an indicator feature; the default), zero,"
-    " or stop.",
+    " or stop. A row without a target is only predicted, except with stop.",
 )
 ON_ERROR = option(
     INPUT,

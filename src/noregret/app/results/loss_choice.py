@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from noregret.app.results import DEFAULT_LEARNER
 from noregret.errors import BadLabel, NoRegretError
+from noregret.streams.block import only
 from noregret.streams.class_labels import as_text, counted, likely_positive
 from noregret.streams.columns import is_number
 
@@ -69,6 +70,7 @@ def chosen(block: Block, options: Options, task: str | None = None, loss: str = 
     Text and booleans are classes; so are two different numbers, unless ``task`` is numbers. All
     others are numbers. With ``loss``, the learner is one of two classes and has that loss.
     """
+    block = only(block, block.labelled)
     name = loss or "logistic"
     if options.positive is not None:
         why = f"as --positive {shlex.quote(options.positive)} says"

@@ -157,6 +157,8 @@ class Result:
         The name of the target, if it has one.
     outlook
         Predictions against outcomes.
+    predicted
+        How many rows had no outcome, and were only predicted.
     skipped, skipped_rows
         How many rows were left out, and the first of them.
     shared
@@ -209,6 +211,7 @@ class Result:
     version: str
     started: str
     outputs: dict[str, str]
+    predicted: int = 0
     looked_back: float = 0.0
     choice: Choice | None = None
     measures: Measures = UNMEASURED

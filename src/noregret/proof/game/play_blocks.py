@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -9,6 +10,7 @@ from numpy.typing import NDArray
 
 from noregret.errors import BadExample, NoRegretError
 from noregret.linear import learn_many
+from noregret.linear.class_learner import softmax
 from noregret.linear.engine import block_rows
 from noregret.linear.learner import is_of_classes
 from noregret.streams.block import Block, Fault, Sparse
@@ -24,44 +26,60 @@ ROWS_AFTER_REFUSAL = 1_024
 
 
 class Played(NamedTuple):
-    """The result of playing a block: the rows learned from, and those that were refused."""
+    """The result of playing a block: the rows learned or predicted, and those refused."""
 
-    kept: NDArray[np.bool_] | None  # which rows were learned from; None for all
+    kept: NDArray[np.bool_] | None  # which rows were not refused; None for all
     refused: list[NoRegretError]
     scores: Floats | None = None
-    chances: Floats | None = None  # of the class predicted in each row learned from, where known
+    chances: Floats | None = None  # of the class predicted in each row kept, where known
 
 
 def play_block(
     learner: Learner, reading: Reading, block: Block, scores: Floats | None = None
 ) -> Played:
-    """Predict and learn from the rows of a block, in order.
+    """Predict and learn from the rows of a block, in order; predict those without an outcome.
 
     Rows that the learner rejects are skipped if the stream's ``on_error`` is ``skip``; else the
-    first error is raised with its place. ``scores`` is filled in for rows that are played.
+    first error is raised with its place. ``scores`` is filled in for rows that are kept.
     """
     chances = None
     if scores is not None and is_of_classes(learner):
         chances = np.zeros(len(block))
-        learner.engine.note_chances(chances)
-    try:
-        played = play_parts(learner, reading, block, scores)
-    finally:
-        if chances is not None and is_of_classes(learner):
-            learner.engine.note_chances(None)
-    if chances is not None:
-        chances = chances[: len(block) if played.kept is None else played.kept.sum()]
-    return played._replace(chances=chances)
+    faults: list[Fault] = []
+    labelled = block.labelled
+    before = learner.rounds
+    # Runs of rows with and without an outcome; there is usually one.
+    ends = [0, *(np.flatnonzero(np.diff(labelled)) + 1).tolist(), len(block)] if len(block) else []
+    for start, stop in pairwise(ends):
+        part = slice(start, stop)
+        if not labelled[start]:
+            faults += predict_part(learner, reading, block, part, scores, chances)
+        elif chances is None:
+            faults += play_part(learner, reading, block, part, scores)
+        else:
+            faults += play_classes(learner, reading, block, part, scores, chances)
+    if block.booleans and learner.rounds > before:
+        learner._entry.note_booleans()
+    if block.faults and reading.options.on_error == "stop":
+        raise block.faults[0].error
+    kept = None
+    if faults:
+        kept = np.ones(len(block), dtype=bool)
+        kept[[fault.row for fault in faults]] = False
+        chances = None if chances is None else chances[kept]
+    refused = sorted([*block.faults, *faults], key=lambda fault: fault.row)
+    return Played(kept, [error for _, error in refused], scores, chances)
 
 
-def play_parts(learner: Learner, reading: Reading, block: Block, scores: Floats | None) -> Played:
-    """Play the rows of a block; after one that is refused, continue with the next."""
-    start, rows = 0, len(block)
-    left_out: list[int] = []
-    refused = list(block.faults)
+def play_part(
+    learner: Learner, reading: Reading, block: Block, part: slice, scores: Floats | None
+) -> list[Fault]:
+    """Play some rows of a block; after one that is refused, continue with the next."""
+    start, rows = part.start, part.stop
+    refused: list[Fault] = []
     while start < rows:
         # After a refusal attempts are small, as each one checks all of its rows.
-        stop = min(rows, start + ROWS_AFTER_REFUSAL) if left_out else rows
+        stop = min(rows, start + ROWS_AFTER_REFUSAL) if refused else rows
         before = learner.rounds
         try:
             play_rows(learner, reading, block, slice(start, stop), scores)
@@ -73,18 +91,49 @@ def play_parts(learner: Learner, reading: Reading, block: Block, scores: Floats 
             if not of_a_row or reading.options.on_error == "stop":
                 raise
             refused.append(Fault(row, error.with_traceback(None)))
-            left_out.append(row)
             start = row + 1
-    if block.booleans and len(left_out) < rows:
-        learner._entry.note_booleans()
-    if block.faults and reading.options.on_error == "stop":
-        raise block.faults[0].error
-    kept = None
-    if left_out:
-        kept = np.ones(rows, dtype=bool)
-        kept[left_out] = False
-    refused.sort(key=lambda found: found[0])
-    return Played(kept, [found for _, found in refused], scores)
+    return refused
+
+
+def play_classes(
+    learner: Any,
+    reading: Reading,
+    block: Block,
+    part: slice,
+    scores: Floats | None,
+    chances: Floats,
+) -> list[Fault]:
+    """Play some rows of a block, with the chances of predicted classes."""
+    told = np.zeros(part.stop - part.start)  # of the rows that are not refused
+    learner.engine.note_chances(told)
+    try:
+        refused = play_part(learner, reading, block, part, scores)
+    finally:
+        learner.engine.note_chances(None)
+    rows = np.delete(
+        np.arange(part.start, part.stop), [fault.row - part.start for fault in refused]
+    )
+    chances[rows] = told[: len(rows)]
+    return refused
+
+
+def predict_part(
+    learner: Learner,
+    reading: Reading,
+    block: Block,
+    part: slice,
+    scores: Floats | None,
+    chances: Floats | None,
+) -> list[Fault]:
+    """Predict rows of a block that have no outcome; nothing is learned."""
+    found, refused = score_part(learner, reading, block, part)
+    if is_of_classes(learner):
+        found, certain = best_of(found)
+        if chances is not None:
+            chances[part] = certain
+    if scores is not None:
+        scores[part] = found
+    return refused
 
 
 def acquaint(learner: Learner, reading: Reading) -> None:
@@ -126,7 +175,14 @@ def play_rows(
 
 
 def codes_of(learner: ClassLearner, classes: list[Any], y: Floats) -> Floats:
-    """Return classes, given by their positions in a list, as the learner numbers them."""
+    """Return classes, given by their positions in a list, as the learner numbers them.
+
+    Rows without a class stay NaN.
+    """
+    if (unknown := np.isnan(y)).any():
+        codes = np.full(len(y), np.nan)
+        codes[~unknown] = codes_of(learner, classes, y[~unknown])
+        return codes
     numbers, first, places = np.unique(y, return_index=True, return_inverse=True)
     codes = np.zeros(len(numbers))
     for k in np.argsort(first).tolist():
@@ -150,23 +206,38 @@ def score_block(learner: Learner, reading: Reading, block: Block) -> tuple[Float
     Learners over several classes have a row of scores per row, one for each class. Nothing is
     learned. If the stream's ``on_error`` is ``stop``, the first error is raised.
     """
-    wide = learner._entry.outputs
-    scores = np.full(len(block) * wide, np.nan)
+    return score_part(learner, reading, block, slice(0, len(block)))
+
+
+def score_part(
+    learner: Learner, reading: Reading, block: Block, part: slice
+) -> tuple[Floats, list[Fault]]:
+    """Return the scores of some rows, as ``score_block`` does."""
+    wide, rows = learner._entry.outputs, range(part.start, part.stop)
+    scores = np.full(len(rows) * wide, np.nan)
     refused: list[Fault] = []
     try:
-        score_rows(learner, block.X, scores)
+        score_rows(learner, block.rows(part.start, part.stop), scores)
     except NoRegretError:  # find it row by row
-        for row in range(len(block)):
+        for k, row in enumerate(rows):
             try:
-                part = slice(row * wide, (row + 1) * wide)
-                score_rows(learner, block.rows(row, row + 1), scores[part])
+                here = slice(k * wide, (k + 1) * wide)
+                score_rows(learner, block.rows(row, row + 1), scores[here])
             except NoRegretError as error:
                 error.at(block.place_of(row))
                 if reading.options.on_error == "stop":
                     raise
-                scores[part] = np.nan
+                scores[here] = np.nan
                 refused.append(Fault(row, error.with_traceback(None)))
-    return scores.reshape(-1, wide) if is_of_classes(learner) else scores, refused
+    return scores.reshape(len(rows), wide) if is_of_classes(learner) else scores, refused
+
+
+def best_of(scores: Floats) -> tuple[Floats, Floats]:
+    """Return the number of the class with the highest score, and its chance; NaN for no scores."""
+    if not scores.shape[1]:
+        return np.full(len(scores), -1.0), np.zeros(len(scores))
+    there = ~np.isnan(scores[:, 0])
+    return np.where(there, scores.argmax(axis=1), np.nan), softmax(scores).max(axis=1)
 
 
 def score_rows(learner: Learner, X: Floats | Sparse, scores: Floats) -> None:

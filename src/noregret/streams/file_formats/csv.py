@@ -401,7 +401,7 @@ class CsvReading(TableReading):
         y: Floats = found.outcomes if roles.target is not None else np.full(len(found.X), np.nan)
         # Where cells are empty, an outcome may be among them, or all forecasts of a row.
         whole = not found.asleep or not (nobody or np.isnan(y).any())
-        table = Table(roles.numbers, found.X, None, [], y, {}, self.options.intercept)
+        table = Table(roles.numbers, found.X, None, [], y, self.options.intercept)
         return table, found.line_count, whole, found.returns
 
     def arrow_table(self, body: bytes, piece: Piece) -> tuple[Table, Mended | None]:
@@ -470,7 +470,9 @@ class CsvReading(TableReading):
             return Place(piece.path, before + lines()[row])
 
         # Once a cell was empty, there is a feature more than there are columns.
-        if raw.whole and (self.options.missing != INDICATOR or self.fits_dense(raw.table)):
+        if raw.whole and (
+            self.options.missing != INDICATOR or self.fits_dense(raw.table, len(raw.table.y) > 0)
+        ):
             if len(raw.table.y) and self.settled is not None:
                 self.admit_dense(self.settled)
             return Block(raw.table.numbers, raw.table.y, place_of, mark, size)

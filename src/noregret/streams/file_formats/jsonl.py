@@ -24,11 +24,11 @@ from noregret.streams.columns import (
     kind_of,
     listed,
 )
-from noregret.streams.columns_to_rows import empty
+from noregret.streams.columns_to_rows import empty, no_outcome
 from noregret.streams.free_text import SAMPLE_VALUES
 from noregret.streams.json_forecasts import kinds_of, table_of
 from noregret.streams.json_lines import Lines, lines_of, one_by_one, parse
-from noregret.streams.options import ASLEEP, WRITTEN
+from noregret.streams.options import ASLEEP, STOP, WRITTEN
 from noregret.streams.stream import Stream, reader_of
 from noregret.streams.table_reading import TableReading
 
@@ -101,7 +101,9 @@ class JsonlReading(TableReading):
             objects = (example for _, example in raw.examples if isinstance(example, dict))
             fields = list(dict.fromkeys(name for example in objects for name in example))
         if fields:
-            check_columns(fields, self.options, raw.piece.path, self.learning)
+            # The first lines may all be without an outcome.
+            must = self.options.target is None or self.options.missing == STOP
+            check_columns(fields, self.options, raw.piece.path, self.learning and must)
             self.checked = True
 
     def has_usual_kinds(self, table: Any) -> bool:
@@ -168,8 +170,11 @@ class JsonlReading(TableReading):
                 faults.append(error.at(line=line).with_traceback(None))
                 continue
             row: dict[int, float] = {}
-            for name, place in zip(sorted(names), self.places_of(sorted(names)), strict=True):
-                row[place] = row.get(place, 0.0) + names[name]  # names may share a slot of a hash
+            learned = isinstance(outcome, str) or not (self.learning and math.isnan(outcome))
+            places = self.places_of(sorted(names), learned)
+            for name, place in zip(sorted(names), places, strict=True):
+                if place >= 0:  # names may share a slot of a hash
+                    row[place] = row.get(place, 0.0) + names[name]
             indices += sorted(row)
             data += [row[place] for place in sorted(row)]
             starts.append(len(indices))
@@ -195,10 +200,13 @@ class JsonlReading(TableReading):
             values=values or None,
         )
 
-    def places_of(self, names: list[str]) -> list[int]:
-        """Return the positions of features; new ones are added in alphabetical order."""
-        places = self.vocabulary.positions(names, True).tolist()
-        if self.scaler is not None and self.scaler.kind == "standard":
+    def places_of(self, names: list[str], learned: bool) -> list[int]:
+        """Return the positions of features; new ones of a row that is learned are added.
+
+        They are added in alphabetical order. Others are at −1.
+        """
+        places = self.vocabulary.positions(names, learned).tolist()
+        if learned and self.scaler is not None and self.scaler.kind == "standard":
             marks = ("=", *(f"{column}:" for column in self.options.text))
             left = [name == INTERCEPT or any(mark in name for mark in marks) for name in names]
             self.scaler.leave_out(np.array(places)[left])
@@ -215,7 +223,7 @@ class JsonlReading(TableReading):
         kinds: dict[str, str] = {}
         if isinstance(outcome, str):
             kinds[options.target or ""] = TEXT
-        elif self.learning:
+        elif self.learning and not math.isnan(outcome):
             kinds[options.target or ""] = BOOLEAN if isinstance(target, bool) else NUMBER
         for name, value in example.items():
             if name in options.drop or (options.keep and name not in options.keep):
@@ -233,7 +241,7 @@ class JsonlReading(TableReading):
     def features_in(self, name: str, value: Any) -> dict[str, float]:
         """Return the features of a field by name."""
         if is_missing(value):
-            if self.options.missing == "stop":
+            if self.options.missing == STOP:
                 raise empty("field", name)
             return {f"{name}=missing": 1.0} if self.options.missing == "indicator" else {}
         if isinstance(value, list | dict):
@@ -262,16 +270,15 @@ class JsonlReading(TableReading):
         self.kinds = kinds | before
 
     def outcome_of(self, value: Any, example: dict[str, Any]) -> float | str:
-        """Return an outcome: a number, or text."""
+        """Return an outcome: a number, or text; NaN for none."""
         target = self.options.target
-        if value is None:
-            raise BadExample(
-                f"there is no field {target!r}, or it is null: there are {listed(list(example))}"
-            )
+        if is_missing(value):
+            if self.options.missing != STOP:
+                return math.nan
+            said = f": there are {listed(list(example))}" if value is None else ""
+            raise no_outcome(self.options, f"there is no outcome in the field {target!r}{said}")
         if isinstance(value, list | dict):
             raise BadExample(f"the outcome is {str(value)[:MAX_SHOWN]!r}", "give a number or text")
-        if value == "":
-            raise BadExample("the outcome is empty")
         text = isinstance(value, str) or target in self.options.categories
         before = (self.kinds or {}).get(target or "")
         if before is not None and text is not (before == TEXT):

@@ -10,7 +10,10 @@ from noregret.streams.text_reading import FOR_TABLES, TextReading
 
 
 class VwReading(TextReading):
-    """One pass through VW files. A feature is called ``namespace^name``."""
+    """One pass through VW files. A feature is called ``namespace^name``.
+
+    Lines without a label have no outcome: they are only predicted.
+    """
 
     def scan(self, text: bytes) -> Any:
         """Parse lines, but for the names."""
@@ -24,7 +27,7 @@ class VwReading(TextReading):
 
     def rows_of(self, found: Any) -> Rows:
         """Look the names up."""
-        return resolve_vw(found, self.vocabulary)
+        return resolve_vw(found, self.vocabulary, learning=self.learning)
 
 
 class VwStream(Stream):

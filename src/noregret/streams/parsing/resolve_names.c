@@ -2,6 +2,8 @@
    prefetched before any of them is looked up. */
 #include "row_buffers.h"
 
+#include <math.h>
+
 enum { BATCH = 32 };
 
 /* Each pass prefetches what the next one reads: buckets, then for long names their ends and bytes. */
@@ -67,7 +69,7 @@ static int64_t look_up(noregret_rows *rows, int64_t start, noregret_names *names
 }
 
 int noregret_resolve(noregret_rows *rows, const noregret_scanned *scanned, noregret_names *names,
-                     int admit) {
+                     int admitting, const double *outcomes) {
     const int64_t known = names->count;
     const char *name = scanned->names;
     const char *const constant = NOREGRET_INTERCEPT "\0\0\0\0\0\0\0"; /* eight bytes to spare */
@@ -79,6 +81,7 @@ int noregret_resolve(noregret_rows *rows, const noregret_scanned *scanned, noreg
     for (int64_t row = 0; row < scanned->lines.count && status >= 0; row++) {
         const int64_t start = rows->count, first = scanned->lines.starts[row];
         const int64_t end = scanned->lines.starts[row + 1];
+        const int admit = admitting && (outcomes == NULL || !isnan(outcomes[row]));
         int falls = 0;
         rows->lines.starts[row] = start;
         if (scanned->intercept) {

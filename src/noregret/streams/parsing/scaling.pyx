@@ -26,6 +26,12 @@ cdef enum:  # Kind
     UNIT
 
 
+cdef int check_outcomes(Py_ssize_t rows, const double[::1] y) except -1:
+    if y is not None and y.shape[0] != rows:
+        raise ValueError(f"{rows} rows, but {y.shape[0]} outcomes")
+    return 0
+
+
 cdef class Scaler:
     """A scaling method and its running statistics.
 
@@ -80,21 +86,26 @@ cdef class Scaler:
             self.make_room(int(max(positions)) + 1)
             self.arrays["left"][np.asarray(positions)] = 1
 
-    def scale_dense(self, double[:, ::1] X not None, bint learning=True):
-        """Scale the rows of an array in place."""
+    def scale_dense(self, double[:, ::1] X not None, bint learning=True, const double[::1] y=None):
+        """Scale the rows of an array in place; rows whose outcome in ``y`` is NaN leave no trace."""
         cdef Py_ssize_t r, n = X.shape[1]
+        check_outcomes(X.shape[0], y)
         self.make_room(n)
         with nogil:
             for r in range(X.shape[0]):
                 if n:
-                    self.scale(&X[r, 0], NULL, n, learning)
+                    self.scale(&X[r, 0], NULL, n, learning and (y is None or y[r] == y[r]))
 
     def scale_sparse(self, const int64_t[::1] starts not None, const int32_t[::1] indices not None,
-                     double[::1] data not None, bint learning=True):
-        """Scale sparse rows in place; a position never seen in learning is left as it is."""
+                     double[::1] data not None, bint learning=True, const double[::1] y=None):
+        """Scale sparse rows in place; a position never seen in learning is left as it is.
+
+        Rows whose outcome in ``y`` is NaN leave no trace.
+        """
         cdef Py_ssize_t r, rows = starts.shape[0] - 1
         cdef int32_t last = -1
         check_starts(starts, indices.shape[0], data.shape[0])
+        check_outcomes(rows, y)
         for r in range(rows):
             if starts[r + 1] > starts[r]:
                 if not noregret_ordered(&indices[starts[r]], starts[r + 1] - starts[r], MAX_POSITIONS):
@@ -104,7 +115,8 @@ cdef class Scaler:
         with nogil:
             for r in range(rows):
                 if starts[r + 1] > starts[r]:
-                    self.scale(&data[starts[r]], &indices[starts[r]], starts[r + 1] - starts[r], learning)
+                    self.scale(&data[starts[r]], &indices[starts[r]], starts[r + 1] - starts[r],
+                               learning and (y is None or y[r] == y[r]))
 
     cdef void scale(self, double* x, const int32_t* at, Py_ssize_t n, bint learning) noexcept nogil:
         cdef Py_ssize_t k

@@ -92,9 +92,9 @@ void noregret_scan_vw(noregret_scanned *scanned, const char *text, size_t size, 
                       int scored);
 
 /* Look names up in order, into rows that have been given room for all entries and one more a row.
-   Returns 0, or NOREGRET_NO_MEMORY or NOREGRET_FULL with nothing admitted. */
+   Rows whose outcome is NaN admit no names; without outcomes, all rows do. Returns 0, or NOREGRET_NO_MEMORY or NOREGRET_FULL with nothing admitted. */
 int noregret_resolve(noregret_rows *rows, const noregret_scanned *scanned, noregret_names *names,
-                     int admit);
+                     int admitting, const double *outcomes);
 
 /* Rows of a dense table: places[c] is the output column of cell c, or one of these. */
 enum { NOREGRET_SKIPPED = -1, NOREGRET_OUTCOME = -2 };

@@ -36,7 +36,9 @@ def scan_svmlight(
 def scan_vw(
     text: Buffer, first_line: int, intercept: bool, scored: bool = False, hashed: bool = False
 ) -> Scanned: ...
-def resolve_vw(scanned: Scanned, vocabulary: Vocabulary, admit: bool = True) -> Rows: ...
+def resolve_vw(
+    scanned: Scanned, vocabulary: Vocabulary, admit: bool = True, learning: bool = False
+) -> Rows: ...
 def parse_csv(
     text: Buffer,
     columns: int,

@@ -72,7 +72,7 @@ cdef extern from "text.h" nogil:
     void noregret_read_svmlight(noregret_rows* rows, const char* text, size_t size, int intercept, int scored)
     void noregret_scan_svmlight(noregret_scanned* scanned, const char* text, size_t size, int intercept, int scored)
     void noregret_scan_vw(noregret_scanned* scanned, const char* text, size_t size, int intercept, int scored)
-    int noregret_resolve(noregret_rows* rows, const noregret_scanned* scanned, noregret_names* names, int admit)
+    int noregret_resolve(noregret_rows* rows, const noregret_scanned* scanned, noregret_names* names, int admitting, const double* outcomes)
     int noregret_read_csv(noregret_table* table, const char* text, size_t size, int64_t columns, const int32_t* places, char delimiter, int missing)
     int64_t noregret_count_lines(const char* text, size_t size)
     void noregret_free_rows(noregret_rows* rows)
@@ -213,11 +213,13 @@ def scan_vw(text, int64_t first_line, bint intercept, bint scored=False, bint ha
     return scanned
 
 
-def resolve_vw(Scanned scanned not None, Vocabulary vocabulary not None, bint admit=True):
+def resolve_vw(Scanned scanned not None, Vocabulary vocabulary not None, bint admit=True, bint learning=False):
     """Assign positions to names, block by block in order.
 
-    Names not admitted are left out of the rows.
+    Names not admitted are left out of the rows. In learning, rows without an outcome admit none.
     """
+    cdef const double[::1] outcomes = scanned.outcomes
+    cdef const double* given = &outcomes[0] if learning and outcomes.shape[0] else NULL
     cdef noregret_rows rows
     cdef int64_t count = scanned.c_scanned.lines.count, room = scanned.c_scanned.count + count
     cdef int status = NOREGRET_NO_MEMORY
@@ -232,7 +234,7 @@ def resolve_vw(Scanned scanned not None, Vocabulary vocabulary not None, bint ad
             rows.indices, rows.data = <int32_t*> malloc(<size_t> room * 4 + 1), <double*> malloc(<size_t> room * 8 + 1)
             rows.lines.count, rows.room = count, room
             if rows.lines.starts != NULL and rows.indices != NULL and rows.data != NULL:
-                status = noregret_resolve(&rows, &scanned.c_scanned, &vocabulary.c_names, admit)
+                status = noregret_resolve(&rows, &scanned.c_scanned, &vocabulary.c_names, admit, given)
         if status < 0:
             refuse(status)
         return Rows(

@@ -209,7 +209,7 @@ cdef Py_ssize_t MAX_INSERTION_SORT = 48
 def assembled(const double[:, ::1] numbers not None, const int32_t[::1] places not None, const int32_t[:, ::1] indicators not None):
     """Return (starts, indices, data) of rows with numbers at their places and indicators of 1.
 
-    An indicator of −1 is absent. What falls in one place is added up.
+    What is at −1 is absent. What falls in one place is added up.
     """
     cdef Py_ssize_t rows = max(numbers.shape[0], indicators.shape[0]), n = places.shape[0], c = indicators.shape[1]
     cdef Py_ssize_t r, k, j, first, filled = 0
@@ -230,8 +230,8 @@ def assembled(const double[:, ::1] numbers not None, const int32_t[::1] places n
                     place, value = places[k], numbers[r, k]
                 else:
                     place, value = indicators[r, k - n], 1.0
-                    if place < 0:
-                        continue
+                if place < 0:
+                    continue
                 j = filled
                 while j > first and indices[j - 1] > place:
                     j -= 1

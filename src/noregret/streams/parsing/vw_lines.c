@@ -293,6 +293,14 @@ int noregret_vw_keep_row(noregret_vw_reader *reader, const noregret_vw_head *hea
     return LINE_READ;
 }
 
+/* A number that touches the bar is a tag to VW, and hardly meant so. */
+static int is_label(const noregret_vw_reader *reader, const noregret_vw_head *head) {
+    double number;
+    const int quoted = head->tag > reader->text && head->tag[-1] == '\'';
+    return head->tag_end > head->tag && *head->tag_end == '|' && !quoted &&
+           noregret_read_number(head->tag, head->tag_end, &number) == head->tag_end;
+}
+
 int noregret_vw_read_line(noregret_vw_reader *reader) {
     const char *p = noregret_skip_blanks(reader->start, reader->end);
     reader->at = p;
@@ -302,9 +310,8 @@ int noregret_vw_read_line(noregret_vw_reader *reader) {
     noregret_vw_head head = {{0, 1, 0}, 0, reader->text, reader->text};
     p = reader->start;
     int status = noregret_vw_read_head(reader, &p, &head);
-    if (status == LINE_READ && head.count == 0 && !reader->scored) {
-        const int touches = head.tag_end > head.tag && *head.tag_end == '|';
-        status = wrong(reader, reader->start, touches ? FAULT_TOUCHES_BAR : FAULT_NO_LABEL);
+    if (status == LINE_READ && head.count == 0 && !reader->scored && is_label(reader, &head)) {
+        status = wrong(reader, reader->start, FAULT_TOUCHES_BAR);
     }
     if (status != LINE_READ) {
         return status;

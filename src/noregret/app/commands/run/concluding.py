@@ -56,6 +56,7 @@ def conclude(
         target=run.stream.target,
         looked_back=run.looked_back,
         outlook=run.watching.outlook() if run.watches else Outlook(),
+        predicted=run.predicted,
         skipped=run.skipped,
         skipped_rows=tuple(run.skipped_rows),
         shared=None if options.hash is None else run.reading.vocabulary.shared,

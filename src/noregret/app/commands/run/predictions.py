@@ -36,12 +36,13 @@ def tables(
     tags: Iterator[list[str]] | None,
     learner: Learner,
     options: Options,
+    with_outcomes: bool = True,
 ) -> Iterator[Any]:
     """Yield Arrow tables of rows: number, prediction, outcome, and further columns that apply.
 
-    Predictions and outcomes are classes as the data name them. Outcomes that are all NaN are left
-    out; tags come in the same blocks as rows. Of several classes, the probability is that of
-    the predicted one.
+    Predictions and outcomes are classes as the data name them; outcomes that are NaN are null. Tags
+    come in the same blocks as rows. Of several classes, the probability is that of the predicted
+    one.
     """
     import pyarrow as pa
 
@@ -55,10 +56,11 @@ def tables(
             columns["prediction"] = named(names, scores > 0)
         else:
             columns["prediction"] = np.asarray(answers(learner._entry, scores))
-        if not np.isnan(outcomes).all():
-            several = is_of_classes(learner)
-            codes = outcomes if several else outcomes > 0
-            columns["outcome"] = named(names, codes) if names else outcomes
+        if with_outcomes:
+            unknown = np.isnan(outcomes)
+            codes = outcomes if is_of_classes(learner) else outcomes > 0
+            codes = np.where(unknown, -1, codes)
+            columns["outcome"] = named(names, codes) if names else pa.array(outcomes, mask=unknown)
         if chances and learner.engine.loss.name == "softmax":
             columns["probability"] = chances[0]
         elif learner.engine.loss.name == "logistic":

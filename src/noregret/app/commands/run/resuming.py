@@ -47,6 +47,7 @@ def save(run: Run, path: str) -> None:
         "size": run.size,
         "seen": run.seen,
         "spent": run.spent,
+        "predicted": run.predicted,
         "skipped": run.skipped,
         "skipped_rows": [[row.place, row.reason] for row in run.skipped_rows],
         "weighted": run.weighted,
@@ -163,6 +164,7 @@ def restore_state(run: Run, path: str, arrays: checkpoint.Arrays, state: dict[st
     run.watching.set_state(of_prefix("watching.", arrays), state["watching"])
     run.size, run.seen, run.spent = state["size"], state["seen"], state["spent"]
     run.skipped, run.weighted = state["skipped"], state["weighted"]
+    run.predicted = state.get("predicted", 0)
     run.skipped_rows = [Skipped(*row) for row in state["skipped_rows"]]
     if run.checkpoint is not None and Path(run.checkpoint).resolve() != Path(path).resolve():
         raise WrongUsage(

@@ -12,12 +12,16 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from noregret.app.commands.outputs import Outputs
 from noregret.app.commands.run.checkpoint import PREDICTIONS, ROWS, TAGS, companions
 from noregret.app.commands.run.concluding import conclude, write_all
 from noregret.app.commands.run.watching import Watching
 from noregret.app.results.loss_choice import (
+    AS_NUMBERS,
     CLASS_LEARNER,
+    NUMBERS,
     SEVERAL,
     Choice,
     chosen,
@@ -37,7 +41,7 @@ if TYPE_CHECKING:
     from noregret.linear.learner import Learner
     from noregret.proof.certificates.certificate import Certificate
     from noregret.proof.record.ledger import Keep
-    from noregret.streams.block import Block
+    from noregret.streams.block import Block, Floats
     from noregret.streams.stream import Stream
 
 # Bad rows that are reported in full.
@@ -46,6 +50,8 @@ TOLD = 10
 MIN_LOOK_BACK = 2.0
 # The share of that time after which less precision is enough.
 PATIENCE = 0.25
+# Rows before the first outcome that are kept until it tells what the target is.
+MAX_UNDECIDED = 100_000
 # Rows between checkpoints by default.
 EVERY = 1_000_000
 
@@ -107,6 +113,7 @@ class Run:
         self.size = 0
         self.skipped = 0
         self.skipped_rows: list[Skipped] = []
+        self.predicted = 0  # rows without an outcome
         self.seen = 0  # rows, skipped ones too
         self.spent = 0.0
         self.stopping = False
@@ -228,8 +235,8 @@ class Run:
         blocks = iter(self.reading)
         if self.resume is not None:
             return blocks
-        first = next(blocks, None) if self.chooses else None
-        self.begin(None if first is None else self.choose(first))
+        first = self.first_blocks(blocks) if self.chooses else []
+        self.begin(self.choose(first[-1]) if first else None)
         if is_of_classes(self.learner):
             self.reading.take_classes()
         if self.reading.undecided:
@@ -238,7 +245,24 @@ class Run:
             from noregret.app.commands.run.spool import Numbers
 
             self.spool = Numbers(self.columns, self.beside.get(PREDICTIONS))
-        return blocks if first is None else chain([first], blocks)
+        return chain(first, blocks)
+
+    def first_blocks(self, blocks: Iterator[Block]) -> list[Block]:
+        """Return the first blocks, up to one with an outcome."""
+        first: list[Block] = []
+        for block in blocks:
+            first.append(block)
+            if block.labelled.any() or self.task == NUMBERS or self.stream.options.positive:
+                break
+            if sum(map(len, first)) > MAX_UNDECIDED:
+                self.reading.check_target()
+                raise NoRegretError(
+                    f"none of the first {MAX_UNDECIDED:,} rows has an outcome, so it is not known"
+                    " what the target is",
+                    (f"use {AS_NUMBERS}", "--positive VALUE", "--learner auto-classes"),
+                    file=self.stream.paths[0],
+                )
+        return first
 
     @property
     def rounds(self) -> int:
@@ -271,6 +295,13 @@ class Run:
                 f"{where}: none of its {self.skipped} rows could be used; {first.place}:"
                 f" {first.reason}"
             )
+        if self.predicted:
+            self.reading.check_target()
+            name = "an outcome" if self.stream.target is None else repr(self.stream.target)
+            raise NoRegretError(
+                f"{where}: none of its {self.predicted:,} rows has {name}, so there is nothing to"
+                " learn from: to predict with a model, use ‘noregret predict’"
+            )
         raise NoRegretError(f"{where}: there are no examples in it")
 
     def check_positive(self) -> None:
@@ -301,10 +332,9 @@ class Run:
             scores = None if scores is None else scores[kept]
             importances = None if importances is None else importances[kept]
             tags = None if tags is None else [t for t, k in zip(tags, kept, strict=True) if k]
-        self.weighted = self.weighted or importances is not None
         if is_of_classes(self.learner):
             y = codes_of(self.learner, block.classes or [], y)
-        self.watching.note(y, scores if self.measures else None, importances)
+        self.watch(y, scores if self.measures else None, importances)
         if self.spool is not None and scores is not None:
             self.note_tags(tags, len(y))
             chances = () if played.chances is None else (played.chances,)
@@ -315,6 +345,18 @@ class Run:
             explain(error, self.choice)
             self.skipped_rows.append(skipped(error))
         self.seen += len(block) + len(block.faults)
+
+    def watch(self, y: Floats, scores: Floats | None, importances: Floats | None) -> None:
+        """Measure rows, except for those that were only predicted."""
+        learned = ~np.isnan(y)
+        count = int(learned.sum())
+        if count < len(y):
+            self.predicted += len(y) - count
+            y = y[learned]
+            scores = None if scores is None else scores[learned]
+            importances = None if importances is None else importances[learned]
+        self.weighted = self.weighted or importances is not None
+        self.watching.note(y, scores, importances)
 
     def note_tags(self, tags: list[str] | None, rows: int) -> None:
         """Keep the tags of rows, where any has one."""

@@ -15,9 +15,8 @@ from noregret.app.commands.run import predictions
 from noregret.base.model_file import UNUSABLE, load_with_stream
 from noregret.base.numbers import clean
 from noregret.errors import ModelFileError, NoRegretError, on_command_line
-from noregret.linear.class_learner import softmax
 from noregret.linear.learner import Learner, is_of_classes
-from noregret.proof.game.play_blocks import numbers_of, score_block
+from noregret.proof.game.play_blocks import best_of, numbers_of, score_block
 from noregret.streams import formats, stream_of
 from noregret.streams.options import Options
 from noregret.streams.source import suffix_of
@@ -94,15 +93,6 @@ def restore(
         reading.vocabulary.positions(names, True)
 
 
-def best_of(scores: NDArray[np.float64]) -> tuple[NDArray[np.float64], list[Any]]:
-    """Return the number of the class with the highest score, and its chance; NaN for no scores."""
-    if not scores.shape[1]:
-        return np.full(len(scores), -1.0), [np.zeros(len(scores))]
-    there = ~np.isnan(scores[:, 0])
-    best = np.where(there, scores.argmax(axis=1), np.nan)
-    return best, [softmax(scores).max(axis=1)]
-
-
 def scored(learner: Learner, reading: Reading) -> Iterator[Any]:
     """Yield tables of predictions."""
     seen = skipped = 0
@@ -112,14 +102,14 @@ def scored(learner: Learner, reading: Reading) -> Iterator[Any]:
         numbers, nothing = numbers_of(block, seen), np.full(len(block), np.nan)
         chances: list[Any] = []
         if is_of_classes(learner):
-            scores, chances = best_of(scores)
+            scores, *chances = best_of(scores)
         there = ~np.isnan(scores)
         rows = np.column_stack([numbers, scores, nothing, *chances])[there]
         tags = None
         if tagged:
             given = block.tags or [""] * len(block)
             tags = iter([[tag for tag, kept in zip(given, there, strict=True) if kept]])
-        yield from predictions.tables(iter([rows]), tags, learner, reading.options)
+        yield from predictions.tables(iter([rows]), tags, learner, reading.options, False)
         seen += len(block) + len(block.faults)
         for _, error in sorted([*refused, *block.faults], key=lambda fault: fault.row):
             if reading.options.on_error == "stop":

@@ -4,7 +4,8 @@
     ``noregret.run/1``.
 ``data``
     ``sources``, ``format``, ``bytes``, ``rows``, ``features``, ``target``, ``transforms``,
-    ``weight`` (the sum of importance weights), ``skipped`` (``count`` and the ``first``, each with
+    ``weight`` (the sum of importance weights), ``predicted_only`` (rows without an outcome, which
+    ``rows`` does not count), ``skipped`` (``count`` and the ``first``, each with
     ``place`` and ``reason``) and ``shared`` (hash slots that hold more than one name).
 ``learner``
     ``name``, ``params``, and ``python``: the call that makes it.
@@ -152,6 +153,7 @@ def data(result: Result) -> dict[str, Any]:
         "target": result.target,
         "transforms": result.transforms,
         "weight": result.weight,
+        "predicted_only": result.predicted,
         "skipped": {"count": result.skipped, "first": first},
         "shared": result.shared,
     }

@@ -73,6 +73,8 @@ def summary(result: Result) -> RenderableType:
 def facts(result: Result) -> Iterator[Fact]:
     """Yield the figures, each with an explanation."""
     yield Fact("rows", figure(result.rows), f"{count(result.features, 'feature')}; {took(result)}")
+    if result.predicted:
+        yield Fact("predicted", figure(result.predicted), "more rows, which have no outcome")
     if (target := target_of(result)) is not None:
         yield Fact("target", *map(clean, target))
     yield from errors(result)
