@@ -38,6 +38,8 @@ def taught(variant: Variant) -> tuple[nr.Learner, Floats]:
 def follows_from_weights(variant: Variant) -> bool:
     """Whether scores are weights times features and a constant."""
     learner, X = taught(variant)
+    if variant.classes:
+        return bool(np.allclose(learner.decision_many(X), X @ learner.weights, atol=1e-12))
     if not learner.engine.linear:
         return False
     found = X @ learner.weights + learner.decision_one(np.zeros(X.shape[1]))
@@ -54,7 +56,7 @@ def test_what_does_not_follow_from_weights_is_refused(variant: Variant) -> None:
         learner.to_onnx()
 
 
-@in_turn("variant", [v for v in EXPORTED if not v.labels])
+@in_turn("variant", [v for v in EXPORTED if not (v.labels or v.classes)])
 def test_the_runtime_predicts_the_numbers_of_the_model(variant: Variant) -> None:
     learner, X = taught(variant)
     scores = learner.decision_many(X)
@@ -63,19 +65,20 @@ def test_the_runtime_predicts_the_numbers_of_the_model(variant: Variant) -> None
     np.testing.assert_allclose(said, scores, rtol=1e-12, atol=near)
 
 
-@in_turn("variant", [v for v in EXPORTED if v.labels])
+@in_turn("variant", [v for v in EXPORTED if v.labels or v.classes])
 def test_the_runtime_predicts_the_labels_of_the_model(variant: Variant) -> None:
     learner, X = taught(variant)
-    scores = learner.decision_many(X)
+    scores = np.asarray(learner.decision_many(X)).reshape(len(X), -1)
     near = {"rtol": 1e-12, "atol": 1e-12 * (1 + np.abs(scores).max())}
     said = answers(learner.to_onnx(), X)
-    sure = np.abs(scores) > 1e-9
+    ranked = np.sort(scores if variant.classes else np.hstack([scores, np.zeros_like(scores)]))
+    sure = ranked[:, -1] - ranked[:, -2] > 1e-9
     assert said["label"].shape == (len(X),)
     np.testing.assert_array_equal(said["label"][sure], learner.predict_many(X)[sure])
-    if learner.engine.loss.name == "logistic":
+    if learner.engine.loss.name in ("logistic", "softmax"):
         np.testing.assert_allclose(said["probabilities"], learner.predict_proba_many(X), **near)
     else:
-        np.testing.assert_allclose(said["scores"][:, 0], scores, **near)
+        np.testing.assert_allclose(said["scores"], scores, **near)
 
 
 def test_labels_are_those_of_the_data() -> None:
@@ -86,6 +89,15 @@ def test_labels_are_those_of_the_data() -> None:
         said = answers(learner.to_onnx(), X)
         assert said["label"].tolist() == y
         assert said["label"].dtype == (np.bool_ if y[0] is True else np.int64)
+
+
+@pytest.mark.parametrize("classes", [["ash", "fir", "élm"], [7, -3, 10**15], [True, False, True]])
+def test_several_classes_keep_their_names(classes: list[Any]) -> None:
+    learner = nr.Softmax()
+    learner.learn_many(np.repeat(np.eye(3), 5, axis=0), [y for y in classes for _ in range(5)])
+    said = answers(learner.to_onnx(), np.eye(3))
+    assert said["label"].tolist() == classes
+    assert said["probabilities"].shape == (3, len(learner.classes))
 
 
 def test_columns_are_features_in_their_order(tmp_path: Path) -> None:

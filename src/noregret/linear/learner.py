@@ -223,7 +223,8 @@ class Learner(Named, ExampleCalls):
         -----
         The input ``X`` has one column per feature, in the order of ``features``; a string is a
         column ``name=value`` of 0 and 1. The output is ``variable`` for numbers; ``label`` for
-        labels, with ``probabilities`` for the logistic loss, else with ``scores``.
+        labels, with ``probabilities`` for the logistic and the softmax loss, else with
+        ``scores``.
 
         Examples
         --------

@@ -1,13 +1,15 @@
 """Export of linear models to ONNX.
 
-The graph computes the scores X w + b for X of N rows and one column per feature. Its outputs are
-``variable`` for numbers, ``label`` and ``probabilities`` for labels with the logistic loss, and
-``label`` and ``scores`` for labels with another loss.
+The graph computes the scores X W + b for X of N rows and one column per feature; W has one column,
+or one per class if there are several. Its outputs are ``variable`` for numbers, ``label`` and
+``probabilities`` for the logistic and the softmax loss, ``label`` and ``scores`` for other losses
+over labels.
 """
 
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
@@ -18,6 +20,8 @@ from noregret._version import __version__
 from noregret.base.atomic_files import write_whole
 from noregret.checks import one_of
 from noregret.errors import NoRegretError
+from noregret.linear.class_learner import ClassLearner
+from noregret.linear.engine.class_weights import ClassWeights
 from noregret.linear.learn_many import label_pair
 
 if TYPE_CHECKING:
@@ -32,25 +36,29 @@ CHECKED_EXAMPLES = 16
 
 
 class Linear(NamedTuple):
-    """A linear model with the scores weights · x + constant.
+    """A linear model with the scores x · weights + constants.
 
     Parameters
     ----------
     name
         The name of the algorithm.
-    features, weights, constant
-        The names and weights of the columns, and the intercept.
+    features, weights, constants
+        The names of the features, their weights (a row per feature, a column per score), and the
+        intercept of each score.
     labels
-        The negative and the positive label; None for numbers.
+        The negative and the positive label, or the classes; None for numbers.
+    several
+        If True, there is a score per class, and the highest one gives the label.
     probable
-        If True, 1/(1 + exp(−score)) is the probability of the positive label.
+        If True, scores give probabilities: by 1/(1 + exp(−score)), or by the softmax of several.
     """
 
     name: str
     features: list[str]
     weights: Floats
-    constant: float
-    labels: tuple[Any, Any] | None
+    constants: Floats
+    labels: Sequence[Any] | None
+    several: bool
     probable: bool
 
 
@@ -109,12 +117,8 @@ def linear_of(model: Predictor, fixed: Learner) -> Linear:
     """Return the weights of a model, or raise NoRegretError if its scores are not linear."""
     if not model.features:
         raise NoRegretError(f"{model.name} has met no feature yet: there is no model to write")
-    if fixed._notes():
-        raise NoRegretError(
-            f"{model.name} has several classes: only one row of weights times features can be"
-            " written; noregret.load and pickle keep it whole"
-        )
-    if not fixed.engine.linear:
+    several = isinstance(fixed.engine, ClassWeights)
+    if not (several or fixed.engine.linear):
         raise NoRegretError(
             f"the predictions of {model.name} are more than weights times features, which is all"
             " that can be written: noregret.load and pickle keep it whole"
@@ -125,14 +129,19 @@ def linear_of(model: Predictor, fixed: Learner) -> Linear:
         .astype(float)
     )
     rows[0] = 0.0
-    scores = np.asarray(model.decision_many(as_known(rows, fixed)))
-    weights, constant = np.asarray(model.weights, dtype=np.float64), float(scores[0])
-    found = rows @ weights + constant
+    scores = np.asarray(model.decision_many(as_known(rows, fixed))).reshape(len(rows), -1)
+    weights = np.asarray(model.weights, dtype=np.float64).reshape(len(model.features), -1)
+    found = rows @ weights + scores[0]
     if not np.allclose(found, scores, rtol=1e-9, atol=1e-9 * float(np.abs(weights).sum())):
         raise NoRegretError(f"the predictions of {model.name} are not its weights times features")
     loss = fixed.engine.loss
-    labels = label_pair(fixed._entry) if loss.labels else None
-    return Linear(model.name, model.features, weights, constant, labels, loss.name == "logistic")
+    labels: Sequence[Any] | None = None
+    if isinstance(fixed, ClassLearner):
+        labels = fixed.classes
+    elif loss.labels:
+        labels = label_pair(fixed._entry)
+    probable = loss.name in ("logistic", "softmax")
+    return Linear(model.name, model.features, weights, scores[0], labels, several, probable)
 
 
 def as_known(rows: Floats, fixed: Learner) -> Any:
@@ -143,39 +152,34 @@ def as_known(rows: Floats, fixed: Learner) -> Any:
 
 def graph_of(model: Linear, dtype: np.dtype[Any]) -> Any:
     """Return the ONNX model."""
-    from onnx import TensorProto, helper, numpy_helper
+    from onnx import helper, numpy_helper
 
     kind = helper.np_dtype_to_tensor_dtype(dtype)
     known = {
-        "weights": narrowed(model.weights[:, None], dtype, model.name),
-        "constant": narrowed(np.array([model.constant]), dtype, model.name),
+        "weights": narrowed(model.weights, dtype, model.name),
+        "constants": narrowed(model.constants, dtype, model.name),
     }
     nodes = [
-        helper.make_node("MatMul", ["X", "weights"], ["product"]),
-        helper.make_node("Add", ["product", "constant"], ["score"]),
+        helper.make_node("MatMul", ["X", "weights"], ["products"]),
+        helper.make_node("Add", ["products", "constants"], ["sums"]),
     ]
+    columns = len(model.constants)
     if model.labels is None:
-        results = [("variable", kind, ["N", 1])]
-        nodes.append(helper.make_node("Identity", ["score"], ["variable"]))
+        results = [("variable", kind, ["N", columns])]
+        nodes.append(helper.make_node("Identity", ["sums"], ["variable"]))
     else:
-        known["zero"], known["flat"] = np.zeros(1, dtype), np.array([-1], np.int64)
-        nodes.append(helper.make_node("Greater", ["score", "zero"], ["above"]))
-        if isinstance(model.labels[0], bool):
-            results = [("label", TensorProto.BOOL, ["N"])]
-            nodes.append(helper.make_node("Reshape", ["above", "flat"], ["label"]))
-        else:
-            results = [("label", TensorProto.INT64, ["N"])]
-            known["negative"], known["positive"] = np.array(model.labels, np.int64)[:, None]
-            nodes += [
-                helper.make_node("Where", ["above", "positive", "negative"], ["labels"]),
-                helper.make_node("Reshape", ["labels", "flat"], ["label"]),
-            ]
+        known["labels"], of_labels = tensor_of(model.labels)
+        results = [("label", of_labels, ["N"])]
+        nodes += [
+            *best_of(model, known, dtype),
+            helper.make_node("Gather", ["labels", "best"], ["label"]),
+        ]
         if model.probable:
-            results.append(("probabilities", kind, ["N", 2]))
-            nodes += probabilities()
+            results.append(("probabilities", kind, ["N", len(model.labels)]))
+            nodes += probabilities(model.several)
         else:
-            results.append(("scores", kind, ["N", 1]))
-            nodes.append(helper.make_node("Identity", ["score"], ["scores"]))
+            results.append(("scores", kind, ["N", columns]))
+            nodes.append(helper.make_node("Identity", ["sums"], ["scores"]))
     graph = helper.make_graph(
         nodes,
         model.name,
@@ -203,13 +207,40 @@ def narrowed(weights: Floats, dtype: np.dtype[Any], name: str) -> NDArray[Any]:
     return found
 
 
-def probabilities() -> list[Any]:
+def tensor_of(labels: Sequence[Any]) -> tuple[NDArray[Any], int]:
+    """Return labels as an array, and the type of an ONNX tensor of them."""
+    from onnx import TensorProto
+
+    if isinstance(labels[0], bool):
+        return np.array(labels, np.bool_), TensorProto.BOOL
+    if isinstance(labels[0], str):
+        return np.array(labels, np.object_), TensorProto.STRING
+    return np.array(labels, np.int64), TensorProto.INT64
+
+
+def best_of(model: Linear, known: dict[str, NDArray[Any]], dtype: np.dtype[Any]) -> list[Any]:
+    """Return the nodes that find the position of the predicted label, and add what they need."""
+    from onnx import TensorProto, helper
+
+    if model.several:
+        return [helper.make_node("ArgMax", ["sums"], ["best"], axis=1, keepdims=0)]
+    known["zero"], known["flat"] = np.zeros(1, dtype), np.array([-1], np.int64)
+    return [
+        helper.make_node("Greater", ["sums", "zero"], ["above"]),
+        helper.make_node("Reshape", ["above", "flat"], ["positive"]),
+        helper.make_node("Cast", ["positive"], ["best"], to=TensorProto.INT64),
+    ]
+
+
+def probabilities(several: bool) -> list[Any]:
     """Return the nodes that convert scores to probabilities."""
     from onnx import helper
 
+    if several:
+        return [helper.make_node("Softmax", ["sums"], ["probabilities"], axis=1)]
     return [
-        helper.make_node("Neg", ["score"], ["below"]),
+        helper.make_node("Neg", ["sums"], ["below"]),
         helper.make_node("Sigmoid", ["below"], ["unlikely"]),
-        helper.make_node("Sigmoid", ["score"], ["likely"]),
+        helper.make_node("Sigmoid", ["sums"], ["likely"]),
         helper.make_node("Concat", ["unlikely", "likely"], ["probabilities"], axis=1),
     ]
