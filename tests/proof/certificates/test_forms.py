@@ -77,7 +77,11 @@ def figures_of(certificate: Certificate) -> list[str]:
     ]
     found += [certificate.data.digest[8:20], certificate.loss.name.replace("mistake", "")]
     found += [figure(certificate.loss.total), figure(certificate.loss.mean)]
-    found += [figure(best.loss), best.comparator, figure(certificate.regret.lower)[:5]]
+    found += [
+        figure(best.loss),
+        best.comparator.removeprefix("ball of radius "),
+        figure(certificate.regret.lower)[:5],
+    ]
     plain = {key: value for key, value in certificate.params.items() if not isinstance(value, dict)}
     inner = [value["params"] for value in certificate.params.values() if isinstance(value, dict)]
     found += [f"{name} = {value}" for name, value in plain.items() if value is not None]
