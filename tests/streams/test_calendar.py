@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pyarrow import parquet
 
-from noregret import streams
+from noregret import DataWarning, streams
 from noregret.streams.calendar_features import WEEKDAYS, calendar
 from tests.app.run.commands import done
 from tests.thorough import draws
@@ -145,3 +145,12 @@ def test_the_command_verifies_predicts_and_resumes_blocks(tmp_path: Path) -> Non
     found = done("predict", model, file).splitlines()
     assert len(found) == 91
     assert json.loads(cert.read_text("utf-8"))["data"]["features"] > 10
+
+
+def test_dates_that_begin_with_day_or_month_are_categories_and_told(tmp_path: Path) -> None:
+    (tmp_path / "d.csv").write_text("day,code,y\n01/02/2023,1.2.3,1\n13/02/2023 10:30,1.2.4,2\n")
+    with pytest.warns(DataWarning, match="'day' holds dates such as '01/02/2023'") as told:
+        features = game_of(tmp_path / "d.csv", target="y").learner.features
+    assert "day=01/02/2023" in features
+    assert len(told) == 1
+    assert "drop='day'" in str(told[0].message)

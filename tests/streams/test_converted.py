@@ -29,11 +29,11 @@ ROWS: list[list[Any]] = [
 ]
 
 
-def workbook(path: Path, more: bool = False) -> Path:
+def workbook(path: Path, more: bool = False, title: str = "") -> Path:
     import openpyxl
 
     book = openpyxl.Workbook()
-    for row in [NAMES, *ROWS]:
+    for row in [*([[title]] if title else []), NAMES, *ROWS]:
         book.active.append(row)
     if more:
         book.create_sheet("other")
@@ -96,6 +96,29 @@ def test_the_first_sheet_is_read_and_named(tmp_path: Path) -> None:
     file = workbook(tmp_path / "a.xlsx", more=True)
     with pytest.warns(nr.DataWarning, match="'Sheet', the first of 2"):
         assert len(list(read(file, target="sold", missing="zero"))) == len(ROWS)
+
+
+def test_a_sheet_is_read_by_its_name_and_named_in_certificates(tmp_path: Path) -> None:
+    import openpyxl
+
+    file = workbook(tmp_path / "a.xlsx")
+    book = openpyxl.load_workbook(file)
+    book.create_sheet("notes", 0).append(["nothing here"])
+    book.save(file)
+    cert = tmp_path / "c.json"
+    done("run", file, "--sheet", "Sheet", "--target", "sold", "--certificate", cert)
+    assert "sheet=Sheet" in cert.read_text()
+    assert "CONFIRMED" in done("verify", cert, file)
+    assert "CONFIRMED" in done("verify", cert, as_csv(tmp_path / "a.csv"))
+    with pytest.raises(NoRegretError, match="no sheet 'x': there are 'notes', 'Sheet'"):
+        list(read(file, target="sold", sheet="x"))
+    with pytest.raises(NoRegretError, match="sheet does not apply to csv"):
+        read(tmp_path / "a.csv", target="sold", sheet="x")
+
+
+def test_a_title_above_the_names_is_told(tmp_path: Path) -> None:
+    with pytest.raises(NoRegretError, match="begins with 'Sales', which does not name its columns"):
+        list(read(workbook(tmp_path / "a.xlsx", title="Sales"), target="sold"))
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from noregret import streams
+from noregret import DataWarning, streams
 from noregret.streams.csv_numerals import plain
 from tests.app.run.commands import command, done
 from tests.thorough import draws
@@ -62,6 +62,22 @@ def test_decimal_commas_are_decimal_points(mark: str, size: int, tmp_path: Path)
     with blocks_of(size):
         expected = game_of(saved(tmp_path, "plain.csv", plain_text), target="y")
         assert_same(game_of(saved(tmp_path, "other.csv", other), target="y"), expected)
+
+
+def test_points_are_between_thousands_where_other_columns_have_decimal_commas(
+    tmp_path: Path,
+) -> None:
+    rows = [("1.234", "0.125", "2,5"), ("950", "0.250", "1,5"), ("2.000", "3", "0,5")]
+    text = "a;b;y\n" + "".join(";".join(row) + "\n" for row in rows)
+    with pytest.warns(DataWarning, match="'a': '1.234' is read as 1234"):
+        found = list(streams.read(saved(tmp_path, "d.csv", text), "y"))
+    assert found == [
+        ({"a": 1234.0, "b": 0.125}, 2.5),
+        ({"a": 950.0, "b": 0.25}, 1.5),
+        ({"a": 2000.0, "b": 3.0}, 0.5),
+    ]
+    text = text.replace(",", ".")  # no decimal comma: no thousands
+    assert next(x["a"] for x, _ in streams.read(saved(tmp_path, "d.csv", text), "y")) == 1.234
 
 
 def test_percentages_prices_and_thousands_are_numbers(tmp_path: Path) -> None:

@@ -7,6 +7,8 @@ circles (``day.month.sin``, ``day.month.cos``) and categories (``day.month=3``).
 from __future__ import annotations
 
 import math
+import re
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -28,6 +30,16 @@ VALUES = {
     MONTH: [str(k + 1) for k in range(12)],
 }
 Codes = NDArray[np.int32]
+# Values of a column that are inspected for dates.
+MAX_DATES = 1_000
+# A date whose first part may be the day or the month, perhaps with a time.
+LOCAL_DATE = re.compile(r"\s*\d{1,2}([/.-])\d{1,2}\1\d{2}(?:\d{2})?(?:[ T,]+[\d:.]+\s*\w*)?\s*")
+
+
+def local_date(values: Sequence[Any]) -> str:
+    """Return the first value, if all are dates such as 31/12/2024 or 12/31/2024; else nothing."""
+    there = [value for value in values[:MAX_DATES] if isinstance(value, str) and value.strip()]
+    return there[0] if there and all(map(LOCAL_DATE.fullmatch, there)) else ""
 
 
 def circle(size: int) -> Floats:

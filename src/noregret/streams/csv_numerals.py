@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from functools import cache
 from typing import Any
 
+from noregret.errors import Use, tell
 from noregret.streams.csv_dialect import COMMA, POINT
 
 # The mark that groups digits, by decimal mark.
@@ -49,6 +50,33 @@ def decimal_of(values: Sequence[str], delimiter: str, share: float) -> str | Non
     }
     best = max(counts, key=counts.__getitem__)
     return best if values and counts[best] >= share * len(values) else None
+
+
+def are_thousands(values: Sequence[str]) -> str:
+    """Return a value with points between thousands, if all may be such numbers; else nothing.
+
+    Numbers such as 0.125 have a decimal point.
+    """
+    grouped = [value for value in values if "." in value]
+    if any(value.strip().lstrip("+-").startswith("0") for value in grouped):
+        return ""
+    if any(plain(value, COMMA) is None for value in values):
+        return ""
+    return grouped[0].strip() if grouped else ""
+
+
+def tell_thousands(column: str, value: str, file: str) -> None:
+    """Warn that points of a column are taken for marks between thousands."""
+    number = plain(value, COMMA) or ""
+    tell(
+        f"column {column!r}: {value!r} is read as {float(number):.15g}, with points between"
+        " thousands, as other columns have decimal commas",
+        (
+            "if these are decimal points, write all numbers of the file with them",
+            Use("drop", column, "{} to leave it out"),
+        ),
+        file=file,
+    )
 
 
 def as_floats(column: Any, decimal: str, nothing: Sequence[str]) -> Any:

@@ -35,8 +35,8 @@ COLUMNS = ("drop", "keep", "categories", "text", "time")
 # Options that may be given several times. Columns of written numbers are detected, not given.
 WRITTEN = ("written_numbers", "decimal_commas")
 LISTS = (*COLUMNS, *WRITTEN, "add")
-# How numbers and letters are written in CSV, which makes no difference to other formats.
-FORM = ("delimiter", "encoding", *WRITTEN)
+# How a file is written, which makes no difference to other formats.
+FORM = ("delimiter", "encoding", "sheet", *WRITTEN)
 # Options that do not apply to a table of forecasts.
 NOT_FOR_EXPERTS = (
     "categories",
@@ -97,6 +97,8 @@ class Options:
     encoding
         The encoding of CSV and TSV files: ``utf-8`` or ``latin-1``. ``auto``, the default, is
         Latin-1 if the first 4 MiB are not UTF-8. UTF-16 is recognised by its byte order mark.
+    sheet
+        The sheet of an Excel workbook; the first by default.
     hash
         Hash the names of all features into 2^bits slots, which bounds the memory.
     intercept
@@ -144,6 +146,7 @@ class Options:
     quotes: str = AUTO
     delimiter: str = AUTO
     encoding: str = AUTO
+    sheet: str | None = None
     hash: int | None = None
     intercept: bool = False
     scale: str = "none"

@@ -67,7 +67,8 @@ class TableReading(Reading):
         return first
 
     def find_texts(self, columns: Mapping[str, Sequence[Any]], where: str) -> None:
-        """Detect which text columns are free text, from their first values."""
+        """Detect which text columns are free text, from their first values; tell of dates."""
+        from noregret.streams.calendar_features import local_date
         from noregret.streams.free_text import is_free_text
 
         options = self.options
@@ -76,7 +77,20 @@ class TableReading(Reading):
         apart = {options.target, options.group, *options.drop, *options.categories, *options.time}
         for name, values in columns.items():
             used = name not in apart and (not options.keep or name in options.keep)
-            if not used or name in options.text or not is_free_text(values):
+            if not used or name in options.text:
+                continue
+            if date := local_date(values):
+                tell(
+                    f"column {name!r} holds dates such as {date!r}, which are taken as categories:"
+                    " whether the day or the month comes first is not guessed",
+                    (
+                        "write them as 2024-12-31",
+                        Use("drop", name, "{} to leave them out"),
+                        Use("categories", name, "{} if that is meant"),
+                    ),
+                    file=where,
+                )
+            if not is_free_text(values):
                 continue
             self.add_texts([name])
             tell(

@@ -26,6 +26,7 @@ FOR_TABLES = (
     "quotes",
     "delimiter",
     "encoding",
+    "sheet",
     *WRITTEN,
     "group",
 )

@@ -172,6 +172,12 @@ ENCODING = option(
     help="The encoding of CSV files: utf-8 or latin-1 (default: Latin-1 if it is not UTF-8)."
     " UTF-16 is recognised by its byte order mark.",
 )
+SHEET = option(
+    INPUT,
+    "--sheet",
+    metavar="NAME",
+    help="The sheet of an Excel workbook (default: the first).",
+)
 MISSING = option(
     INPUT,
     "--missing",

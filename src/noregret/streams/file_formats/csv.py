@@ -13,23 +13,14 @@ from numpy.typing import NDArray
 
 from noregret.errors import BadExample, Place, foreign, tell
 from noregret.streams.block import Block, Fault, Floats, placed
-from noregret.streams.columns import (
-    BINARY,
-    BOOLEAN,
-    NUMBER,
-    TEXT,
-    Table,
-    encoded,
-    kind_of,
-    known,
-    summaries,
-)
+from noregret.streams.columns import NUMBER, TEXT, Table, encoded, known, summaries
+from noregret.streams.csv_columns import MISSING_WORDS, columns_in
 from noregret.streams.csv_dialect import COMMA, delimiter_of, is_latin_1
+from noregret.streams.csv_numerals import tell_thousands
 from noregret.streams.csv_quotes import Joined, lines_that_look_like_rows, with_letters_quoted
 from noregret.streams.csv_repair import (
     Mended,
     difference,
-    kind_of_most,
     repaired,
     row_lines,
     split_names,
@@ -49,12 +40,8 @@ from noregret.streams.source import MAX_LINE, STDIN, Piece
 from noregret.streams.stream import StartAgain, State, Stream, reader_of
 from noregret.streams.table_reading import TableReading
 
-# Missing values in a numeric column. In a text column only an empty cell is missing.
-MISSING_WORDS = ("", "NA", "N/A", "n/a", "NaN", "nan", "NULL", "null", "None", "#N/A")
-# Bytes from which the kinds of columns are inferred, and values inspected in a text column.
-SAMPLE_BYTES, SAMPLE_VALUES = 1 << 20, 10_000
-# The share of numbers from which a column is numeric: for features, and for outcomes and forecasts.
-MIN_NUMBER_SHARE, MIN_OUTCOME_SHARE = 0.9, 0.5
+# Bytes from which the kinds of columns are inferred.
+SAMPLE_BYTES = 1 << 20
 # A carriage return inside a line, and a quoted value.
 BARE_RETURN, QUOTED = re.compile(rb"\r(?!\n|\Z)"), re.compile(rb'"[^"]*"')
 
@@ -224,52 +211,17 @@ class CsvReading(TableReading):
 
         assert self.header is not None
         sample = body if self.careful else body[: body.rfind(b"\n", 0, SAMPLE_BYTES) + 1] or body
-        kinds = dict.fromkeys(self.header, NUMBER)
-        if sample.strip() and not self.looks_plain(sample):
-            import pyarrow as pa
-
-            from noregret.streams.csv_arrow import parsed
-
-            form = self.header, self.delimiter, MISSING_WORDS
-            try:
-                table = parsed(sample, *form)
-            except pa.ArrowInvalid:  # a bad row among the first
-                whole = repaired(sample, self.header, {}, self.delimiter, MISSING_WORDS)
-                table = parsed(whole.text, *form) if whole.kept else pa.table({})
-            kinds |= {field.name: kind_of(field.type) for field in table.schema}
-            for name in [name for name, kind in kinds.items() if kind in (TEXT, BINARY)]:
-                values = table.column(name).slice(0, SAMPLE_VALUES).to_pylist()
-                is_target = name == self.options.target and self.options.positive is None
-                half = is_target or self.options.missing == ASLEEP
-                share = MIN_OUTCOME_SHARE if half else MIN_NUMBER_SHARE
-                kinds[name] = kind_of_most(values, share, MISSING_WORDS)
-                if kinds[name] == BOOLEAN or not self.may_be_written(name):
-                    continue
-                if mark := self.decimal_in(values, share):
-                    kinds[name], self.decimals[name] = NUMBER, mark
-            texts = [name for name, kind in kinds.items() if kind == TEXT]
-            self.find_texts({name: table.column(name).to_pylist() for name in texts}, self.paths[0])
+        found = columns_in(sample, self.header, self.delimiter, self.options, self.may_be_written)
+        self.decimals = found.decimals
+        self.find_texts(found.texts, self.paths[0])
         for words in (*self.options.categories, *self.options.text, self.options.group):
-            if words in kinds:
-                kinds[words] = TEXT
+            if words in found.kinds:
+                found.kinds[words] = TEXT
                 self.decimals.pop(words, None)
-        return {sys.intern(name): kind for name, kind in kinds.items()}
-
-    def decimal_in(self, values: list[str | bytes], share: float) -> str | None:
-        """Return the decimal mark of a column of other than plain numbers, or None."""
-        from noregret.streams.csv_numerals import decimal_of
-
-        texts = [v if isinstance(v, str) else v.decode("utf-8", "replace") for v in values]
-        there = [text for text in texts if text.strip() not in MISSING_WORDS]
-        return decimal_of(there, self.delimiter, share)
-
-    def looks_plain(self, sample: bytes) -> bool:
-        """Return whether a sample holds only numbers, as most files do, so Arrow is not needed."""
-        assert self.header is not None
-        count = len(self.header)
-        places = np.arange(count, dtype=np.int32)
-        found = parse_csv(sample, count, places, count, self.delimiter.encode(), "zero")
-        return bool(found.plain and len(found.X))
+        if self.learning and self.sniff:
+            for name in self.decimals.keys() & found.thousands.keys():
+                tell_thousands(name, found.thousands[name], self.paths[0])
+        return {sys.intern(name): kind for name, kind in found.kinds.items()}
 
     # The pieces.
 
@@ -490,6 +442,7 @@ class CsvStream(Stream):
     name = "csv"
     extensions: ClassVar[tuple[str, ...]] = (".csv",)
     reading_class = CsvReading
+    meaningless: ClassVar[tuple[str, ...]] = ("sheet",)
     usual_delimiter: ClassVar[str] = ","
     sniffed: ClassVar[bool] = True  # whether the delimiter may be another one
     quotes: ClassVar[str] = MULTILINE  # by default

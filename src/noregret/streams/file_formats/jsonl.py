@@ -332,7 +332,7 @@ class JsonlStream(Stream):
     name = "jsonl"
     extensions = (".jsonl", ".ndjson")
     reading_class = JsonlReading
-    meaningless = ("time", "header", "quotes", "delimiter", "encoding", *WRITTEN)
+    meaningless = ("time", "header", "quotes", "delimiter", "encoding", "sheet", *WRITTEN)
 
 
 read_jsonl = reader_of(JsonlStream)

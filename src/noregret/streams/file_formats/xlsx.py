@@ -1,20 +1,25 @@
-"""Excel workbooks: their first sheet, read as CSV with a header would be."""
+"""Excel workbooks: one sheet, read as CSV with a header would be."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from datetime import date, datetime
+from functools import partial
+from itertools import chain, islice
 from typing import IO, Any, ClassVar
 
-from noregret.errors import NoRegretError, tell
+from noregret.errors import NoRegretError, Use, tell
 from noregret.streams.converted_text import csv_of
 from noregret.streams.file_formats.csv import CsvStream
 from noregret.streams.open_file import Opened
 from noregret.streams.stream import reader_of
 
+# Rows among which the row of names may be.
+MAX_TITLE_ROWS = 20
 
-def sheet_text(file: IO[bytes], path: str) -> IO[bytes]:
-    """Return the first sheet of a workbook as CSV text."""
+
+def sheet_text(file: IO[bytes], path: str, name: str | None, header: bool) -> IO[bytes]:
+    """Return a sheet of a workbook as CSV text, by default the first."""
     try:
         from python_calamine import CalamineError, CalamineWorkbook
     except ImportError:
@@ -25,12 +30,35 @@ def sheet_text(file: IO[bytes], path: str) -> IO[bytes]:
         ) from None
     try:
         book = CalamineWorkbook.from_filelike(file)
-        sheet = book.get_sheet_by_index(0)
+        if name is not None and name not in book.sheet_names:
+            there = ", ".join(map(repr, book.sheet_names))
+            raise NoRegretError(f"there is no sheet {name!r}: there are {there}", file=path)
+        sheet = book.get_sheet_by_name(book.sheet_names[0] if name is None else name)
     except (CalamineError, ValueError, OSError) as error:
         raise NoRegretError(f"damaged, or not an Excel workbook: {error}", file=path) from None
-    if len(book.sheet_names) > 1:
-        tell(f"reading sheet {sheet.name!r}, the first of {len(book.sheet_names)}", file=path)
-    return csv_of(rows_of(sheet))
+    if name is None and len(book.sheet_names) > 1:
+        tell(
+            f"reading sheet {sheet.name!r}, the first of {len(book.sheet_names)}",
+            Use("sheet", book.sheet_names[1], "{} reads another"),
+            file=path,
+        )
+    rows = rows_of(sheet)
+    first = list(islice(rows, MAX_TITLE_ROWS))
+    if header:
+        check_names(first, sheet.name, path)
+    return csv_of(chain(first, rows))
+
+
+def check_names(rows: list[list[str]], sheet: str, path: str) -> None:
+    """Refuse a sheet whose first row is a title, not the names of the columns."""
+    filled = [sum(map(bool, row)) for row in rows]
+    if filled and 2 * filled[0] <= max(filled):
+        title = next(filter(None, rows[0]))
+        raise NoRegretError(
+            f"sheet {sheet!r} begins with {title!r}, which does not name its columns",
+            "delete the rows above the names",
+            file=path,
+        )
 
 
 def rows_of(sheet: Any) -> Iterator[list[str]]:
@@ -64,7 +92,8 @@ class XlsxStream(CsvStream):
 
     def open(self, path: str) -> Opened:
         """Open a file as CSV text."""
-        return Opened(path, sheet_text)
+        options = self.options
+        return Opened(path, partial(sheet_text, name=options.sheet, header=options.header))
 
 
 read_xlsx = reader_of(XlsxStream)
