@@ -11,7 +11,8 @@ from noregret.service.errors import (
     Stopped,
     UnknownId,
 )
-from noregret.service.service import Reply, Request, Service
+from noregret.service.requests import Reply, Request
+from noregret.service.service import Service
 
 __all__ = [
     "Conflict",

@@ -8,20 +8,17 @@ import os
 import sqlite3
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, NamedTuple
-from uuid import uuid4
-
-import numpy as np
+from typing import TYPE_CHECKING, Any
 
 from noregret.base.atomic_files import write_pieces
 from noregret.base.model_file import dumps, loads
 from noregret.checks import positive, whole
-from noregret.errors import BadExample, NoRegretError
+from noregret.errors import NoRegretError
 from noregret.linear.class_learner import ClassLearner
 from noregret.linear.learner import Learner
 from noregret.service.errors import (
@@ -33,71 +30,17 @@ from noregret.service.errors import (
     UnknownId,
 )
 from noregret.service.journal import Event, Journal, as_json
+from noregret.service.requests import Job, Reply, Request, answer_of
+from noregret.service.values import example_of, name_of, outcome_text, plain, text_of
 
 if TYPE_CHECKING:
     from noregret.base.compiled.losses import Loss
     from noregret.proof.certificates.certificate import Certificate
 
-MAX_ID = 256
 SNAPSHOT_EVERY = 10_000
 Clock = Callable[[], float]
 REFUSALS = ("invalid", "conflict", "unknown", "expired")
 WAIT = "labels must be learned before the next prediction is made, so that none comes late"
-
-
-class Reply(NamedTuple):
-    """The reply of a service to a request.
-
-    Parameters
-    ----------
-    prediction
-        The prediction that was served.
-    id
-        The name of the prediction, which its label must have.
-    seq
-        Its number in the journal.
-    chances
-        The probability of each label, if the learner has them.
-    """
-
-    prediction: Any
-    id: str
-    seq: int
-    chances: dict[Any, float] | None = None
-
-
-class Request(NamedTuple):
-    """A request for ``answer_many``: an example to predict, a label, or both.
-
-    Parameters
-    ----------
-    action
-        ``predict``, ``label`` or ``learn``.
-    id, x, y
-        The arguments of the method of that name.
-    """
-
-    action: str
-    id: str | None = None
-    x: Any = None
-    y: Any = None
-
-
-class Job:
-    """A request, and what came of it."""
-
-    def __init__(self, act: Callable[[], Reply]) -> None:
-        self.act = act
-        self.done = False
-        self.answer: Reply | None = None
-        self.error: Exception | None = None
-
-    @property
-    def outcome(self) -> Reply | Exception:
-        """The answer, or the error."""
-        found = self.error or self.answer
-        assert found is not None
-        return found
 
 
 class Service:
@@ -504,13 +447,6 @@ class Service:
         return f"Service({self.learner!r}, {self.journal.path!r})"
 
 
-def answer_of(event: Event) -> Reply:
-    """Return the answer that was given."""
-    prediction, chances = json.loads(event.answer)
-    chances = None if chances is None else {plain(label): chance for label, chance in chances}
-    return Reply(prediction, event.id, event.seq, chances)
-
-
 def check_learner(learner: Any) -> None:
     """Refuse what cannot be served."""
     if not isinstance(learner, Learner):
@@ -526,56 +462,3 @@ def is_python_loss(value: Any) -> bool:
     from noregret.base.compiled.losses import PythonLoss
 
     return isinstance(value, PythonLoss)
-
-
-def text_of(x: Any) -> str:
-    """Return an example as JSON, or raise TypeError or ValueError."""
-    if isinstance(x, Mapping):
-        if odd := [name for name in x if not isinstance(name, str)]:
-            raise TypeError(f"the names of features are strings: got {odd[0]!r}")
-        return checked_json({name: plain(value) for name, value in x.items()}, "an example")
-    if isinstance(x, np.ndarray | list | tuple):
-        return checked_json([plain(value) for value in x], "an example")
-    raise TypeError(f"an example is a dict of names to values, or a list of numbers: got {x!r}")
-
-
-def plain(value: Any) -> Any:
-    """Return a number of NumPy's as Python's."""
-    return value.item() if isinstance(value, np.generic) else value
-
-
-def example_of(text: str) -> Any:
-    """Return an example from JSON."""
-    x = json.loads(text)
-    return np.array(x, dtype=float) if isinstance(x, list) else x
-
-
-def outcome_text(y: Any) -> str:
-    """Return an outcome as JSON."""
-    y = plain(y)
-    if not isinstance(y, int | float):
-        raise TypeError(f"an outcome is a number or a boolean: got {y!r}")
-    return checked_json(y, "an outcome")
-
-
-def checked_json(value: Any, what: str) -> str:
-    """Return a value as JSON, or raise BadExample."""
-    try:
-        text = as_json(value)
-        text.encode()
-    except UnicodeEncodeError:
-        raise BadExample(f"{what} holds half of a character, which is not text") from None
-    except (TypeError, ValueError):
-        held = "finite numbers" if what == "an outcome" else "finite numbers, strings and booleans"
-        raise BadExample(f"{what} holds {held}: got {value!r:.200}") from None
-    return text
-
-
-def name_of(id: str | None) -> str:
-    """Return an id, a new one for None."""
-    if id is None:
-        return uuid4().hex
-    if not isinstance(id, str) or not 0 < len(id) <= MAX_ID:
-        raise TypeError(f"an id is a string of up to {MAX_ID} characters: got {id!r:.300}")
-    checked_json(id, "an id")
-    return id

@@ -5,17 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
-import numpy as np
+import pyarrow as pa
 
 from noregret.streams.columns import BINARY, BOOLEAN, NUMBER, TEXT, kind_of
-from noregret.streams.csv_dialect import COMMA
-from noregret.streams.csv_numerals import are_thousands, decimal_of
+from noregret.streams.csv_arrow import parsed
+from noregret.streams.csv_dialect import COMMA, MISSING_WORDS
+from noregret.streams.csv_numerals import are_thousands, decimal_of, tell_thousands
 from noregret.streams.csv_repair import kind_of_most, repaired
 from noregret.streams.options import ASLEEP, Options
-from noregret.streams.parsing.text import parse_csv
 
-# Missing values in a numeric column. In a text column only an empty cell is missing.
-MISSING_WORDS = ("", "NA", "N/A", "n/a", "NaN", "nan", "NULL", "null", "None", "#N/A")
 # Values inspected in a text column.
 SAMPLE_VALUES = 10_000
 # The share of numbers from which a column is numeric: for features, and for outcomes and forecasts.
@@ -23,16 +21,11 @@ MIN_NUMBER_SHARE, MIN_OUTCOME_SHARE = 0.9, 0.5
 
 
 class Columns(NamedTuple):
-    """The kinds of columns, the decimal marks of those of other than plain numbers, and texts.
-
-    ``thousands`` has a value of each column that is read with points between thousands, though it
-    could be read with decimal points.
-    """
+    """The kinds of columns, the decimal marks of those of other than plain numbers, and texts."""
 
     kinds: dict[str, str]
     decimals: dict[str, str]
     texts: dict[str, list[Any]]
-    thousands: dict[str, str]
 
 
 def columns_in(
@@ -41,16 +34,11 @@ def columns_in(
     delimiter: str,
     options: Options,
     may_be_written: Callable[[str], bool],
+    path: str,
 ) -> Columns:
     """Return the kind of each column; ``may_be_written`` tells which may hold written numbers."""
-    found = Columns(dict.fromkeys(header, NUMBER), {}, {}, {})
-    if not sample.strip() or looks_plain(sample, len(header), delimiter):
-        return found
-    import pyarrow as pa
-
-    from noregret.streams.csv_arrow import parsed
-
-    kinds, form = found.kinds, (header, delimiter, MISSING_WORDS)
+    kinds, decimals = dict.fromkeys(header, NUMBER), dict[str, str]()
+    form = header, delimiter, MISSING_WORDS
     try:
         text, table = sample, parsed(sample, *form)
     except pa.ArrowInvalid:  # a bad row among the first
@@ -66,30 +54,24 @@ def columns_in(
         if kinds[name] == BOOLEAN or not may_be_written(name):
             continue
         if mark := decimal_of(there(values), delimiter, share):
-            kinds[name], found.decimals[name] = NUMBER, mark
-    found.texts.update(
-        {name: table.column(name).to_pylist() for name in kinds if kinds[name] == TEXT}
-    )
-    plain = [name for name in table.column_names if kinds[name] == NUMBER]
-    plain = [name for name in plain if name not in found.decimals and may_be_written(name)]
-    if COMMA in found.decimals.values() and plain:
-        # Columns of numbers that all have points between thousands are plain numbers to Arrow.
+            kinds[name], decimals[name] = NUMBER, mark
+    texts = {name: table.column(name).to_pylist() for name in kinds if kinds[name] == TEXT}
+    apart = {*decimals, *options.drop, *options.categories, *options.text, options.group}
+    plain = [name for name in table.column_names if kinds[name] == NUMBER and name not in apart]
+    plain = [n for n in plain if may_be_written(n) and (not options.keep or n in options.keep)]
+    if COMMA in decimals.values() and plain:
+        # Numbers with points between thousands, and no other mark, are plain numbers to Arrow.
         strings = parsed(text, *form, dict.fromkeys(plain, pa.string()), plain)
         for name in plain:
             values = there(strings.column(name).slice(0, SAMPLE_VALUES).to_pylist())
             if grouped := are_thousands(values):
-                found.decimals[name], found.thousands[name] = COMMA, grouped
-    return found
+                decimals[name] = COMMA
+                if options.sniff:
+                    tell_thousands(name, grouped, path)
+    return Columns(kinds, decimals, texts)
 
 
 def there(values: Sequence[str | bytes]) -> list[str]:
     """Return the values that are not missing, as text."""
     texts = [v if isinstance(v, str) else v.decode("utf-8", "replace") for v in values]
     return [text for text in texts if text.strip() not in MISSING_WORDS]
-
-
-def looks_plain(sample: bytes, count: int, delimiter: str) -> bool:
-    """Return whether a sample holds only numbers, as most files do, so Arrow is not needed."""
-    places = np.arange(count, dtype=np.int32)
-    found = parse_csv(sample, count, places, count, delimiter.encode(), "zero")
-    return bool(found.plain and len(found.X))

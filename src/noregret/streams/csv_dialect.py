@@ -11,6 +11,8 @@ from noregret.streams.options import LINE, NONE
 
 POINT, COMMA = ".", ","
 MARKS = (COMMA, ";", "\t", "|")
+# Missing values in a numeric column. In a text column only an empty cell is missing.
+MISSING_WORDS = ("", "NA", "N/A", "n/a", "NaN", "nan", "NULL", "null", "None", "#N/A")
 # Bytes and records inspected to find the delimiter.
 SAMPLE_BYTES, SAMPLE_RECORDS = 1 << 16, 20
 FIGURES = re.compile(r"\s*[-+.]?\d[\d.,]*(?:e[-+]?\d+)?\s*", re.IGNORECASE | re.ASCII)

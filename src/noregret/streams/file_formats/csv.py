@@ -14,9 +14,7 @@ from numpy.typing import NDArray
 from noregret.errors import BadExample, Place, foreign, tell
 from noregret.streams.block import Block, Fault, Floats, placed
 from noregret.streams.columns import NUMBER, TEXT, Table, encoded, known, summaries
-from noregret.streams.csv_columns import MISSING_WORDS, columns_in
-from noregret.streams.csv_dialect import COMMA, delimiter_of, is_latin_1
-from noregret.streams.csv_numerals import tell_thousands
+from noregret.streams.csv_dialect import COMMA, MISSING_WORDS, delimiter_of, is_latin_1
 from noregret.streams.csv_quotes import Joined, lines_that_look_like_rows, with_letters_quoted
 from noregret.streams.csv_repair import (
     Mended,
@@ -211,17 +209,26 @@ class CsvReading(TableReading):
 
         assert self.header is not None
         sample = body if self.careful else body[: body.rfind(b"\n", 0, SAMPLE_BYTES) + 1] or body
-        found = columns_in(sample, self.header, self.delimiter, self.options, self.may_be_written)
-        self.decimals = found.decimals
-        self.find_texts(found.texts, self.paths[0])
+        kinds = dict.fromkeys(self.header, NUMBER)
+        if sample.strip() and not self.looks_plain(sample):
+            from noregret.streams.csv_columns import columns_in
+
+            path, form = self.paths[0], (self.header, self.delimiter, self.options)
+            kinds, self.decimals, texts = columns_in(sample, *form, self.may_be_written, path)
+            self.find_texts(texts, path)
         for words in (*self.options.categories, *self.options.text, self.options.group):
-            if words in found.kinds:
-                found.kinds[words] = TEXT
+            if words in kinds:
+                kinds[words] = TEXT
                 self.decimals.pop(words, None)
-        if self.learning and self.sniff:
-            for name in self.decimals.keys() & found.thousands.keys():
-                tell_thousands(name, found.thousands[name], self.paths[0])
-        return {sys.intern(name): kind for name, kind in found.kinds.items()}
+        return {sys.intern(name): kind for name, kind in kinds.items()}
+
+    def looks_plain(self, sample: bytes) -> bool:
+        """Return whether a sample holds only numbers, as most files do, so Arrow is not needed."""
+        assert self.header is not None
+        count = len(self.header)
+        places = np.arange(count, dtype=np.int32)
+        found = parse_csv(sample, count, places, count, self.delimiter.encode(), "zero")
+        return bool(found.plain and len(found.X))
 
     # The pieces.
 

@@ -9,7 +9,8 @@ from functools import partial
 from typing import Any, TypeVar
 
 from noregret.service.errors import ServiceError
-from noregret.service.service import Reply, Request, Service
+from noregret.service.requests import Reply, Request
+from noregret.service.service import Service
 
 T = TypeVar("T")
 # Requests that may wait for one model.

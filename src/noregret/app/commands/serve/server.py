@@ -20,7 +20,7 @@ from noregret.app.commands.serve.keys import ADMIN, LABEL, PREDICT, Keys
 from noregret.errors import NoRegretError
 from noregret.service import service as served
 from noregret.service.errors import ServiceError
-from noregret.service.service import Reply
+from noregret.service.requests import Reply
 
 JSON, NDJSON, PROBLEM = "application/json", "application/x-ndjson", "application/problem+json"
 # Bytes of a request, and of a batch; lines of a batch, and features of an example.

@@ -1,0 +1,69 @@
+"""Examples, outcomes and ids in the form in which a journal keeps them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+from uuid import uuid4
+
+import numpy as np
+
+from noregret.errors import BadExample
+from noregret.service.journal import as_json
+
+# Characters of an id.
+MAX_ID = 256
+
+
+def text_of(x: Any) -> str:
+    """Return an example as JSON, or raise TypeError or ValueError."""
+    if isinstance(x, Mapping):
+        if odd := [name for name in x if not isinstance(name, str)]:
+            raise TypeError(f"the names of features are strings: got {odd[0]!r}")
+        return checked_json({name: plain(value) for name, value in x.items()}, "an example")
+    if isinstance(x, np.ndarray | list | tuple):
+        return checked_json([plain(value) for value in x], "an example")
+    raise TypeError(f"an example is a dict of names to values, or a list of numbers: got {x!r}")
+
+
+def plain(value: Any) -> Any:
+    """Return a number of NumPy's as Python's."""
+    return value.item() if isinstance(value, np.generic) else value
+
+
+def example_of(text: str) -> Any:
+    """Return an example from JSON."""
+    x = json.loads(text)
+    return np.array(x, dtype=float) if isinstance(x, list) else x
+
+
+def outcome_text(y: Any) -> str:
+    """Return an outcome as JSON."""
+    y = plain(y)
+    if not isinstance(y, int | float):
+        raise TypeError(f"an outcome is a number or a boolean: got {y!r}")
+    return checked_json(y, "an outcome")
+
+
+def checked_json(value: Any, what: str) -> str:
+    """Return a value as JSON, or raise BadExample."""
+    try:
+        text = as_json(value)
+        text.encode()
+    except UnicodeEncodeError:
+        raise BadExample(f"{what} holds half of a character, which is not text") from None
+    except (TypeError, ValueError):
+        held = "finite numbers" if what == "an outcome" else "finite numbers, strings and booleans"
+        raise BadExample(f"{what} holds {held}: got {value!r:.200}") from None
+    return text
+
+
+def name_of(id: str | None) -> str:
+    """Return an id, a new one for None."""
+    if id is None:
+        return uuid4().hex
+    if not isinstance(id, str) or not 0 < len(id) <= MAX_ID:
+        raise TypeError(f"an id is a string of up to {MAX_ID} characters: got {id!r:.300}")
+    checked_json(id, "an id")
+    return id
