@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from noregret.batch.game import BatchGame
 from noregret.errors import NoRegretError
 from noregret.hindsight import LeastSquares
+from noregret.hindsight.sums import mirrored
 from noregret.hindsight.solvers.curvature import MAX_DENSE
 from noregret.proof.record.figures import books_of
 
@@ -83,16 +84,14 @@ def known(fixed: FixedPredictor) -> str:
 
 def placed(found: LeastSquares, at: list[int], intercept: bool) -> LeastSquares:
     """Return sums with the columns at new positions; a constant stays first."""
-    places = [0, *(k + 1 for k in at)] if intercept else at
-    found.take_in()
-    made = LeastSquares(max(places, default=-1) + 1)
+    columns = [0, *(k + 1 for k in at)] if intercept else at
+    made = LeastSquares(max(columns, default=-1) + 1)
     made.rounds, made.depth = found.rounds, found.depth
+    places = [0, *(k + 1 for k in columns)]  # the outcome comes first
     inner = slice(0, len(places))
-    for name, where in (("gram", np.ix_(places, places)), ("moment", np.ix_(places))):
-        mine, theirs = getattr(made, f"{name}_sum"), getattr(found, f"{name}_sum")
-        for part in ("high", "low"):
-            getattr(mine, part)[where] = getattr(theirs, part)[(inner,) * mine.high.ndim]
-    made.energy_sum = found.energy_sum
+    for part in ("high", "low"):
+        whole = mirrored(getattr(found, part))
+        getattr(made, part)[np.ix_(places, places)] = whole[inner, inner]
     return made
 
 
@@ -116,7 +115,6 @@ def merged_state(
 def state_of(game: BatchGame) -> dict[str, Any]:
     """Return the arrays of a game without its rows."""
     found = sums_of(game)
-    found.take_in()
     arrays, numbers = found.get_state()
     chain, pending = game.ledger.digest.get_state()
     description = {

@@ -46,6 +46,19 @@ def add_carefully(double[:, ::1] high not None, double[:, ::1] low not None, con
             sums[k] = rounded
 
 
+def mirrored(const double[:, ::1] upper not None):
+    """Return the symmetric matrix with these numbers on and above its diagonal."""
+    cdef Py_ssize_t i, j, n = upper.shape[0]
+    if upper.shape[1] != n:
+        raise ValueError("expected a square matrix")
+    made = np.empty((n, n))
+    cdef double[:, ::1] out = made
+    for i in range(n):
+        for j in range(i, n):
+            out[i, j] = out[j, i] = upper[i, j]
+    return made
+
+
 def depth_of(Py_ssize_t count):
     """Return the largest number of consecutive additions in an element, for that many rows."""
     return count // 64 + 67

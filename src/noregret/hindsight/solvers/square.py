@@ -21,8 +21,15 @@ from noregret.hindsight.rows import Rows
 from noregret.hindsight.solvers import quadratic as solve
 from noregret.hindsight.solvers.curvature import Factored
 from noregret.hindsight.solvers.tangent import OnRows, Quadratic, SquareLoss, Tangent
-from noregret.hindsight.sums import add_carefully, depth_of
+from noregret.hindsight.sums import add_carefully, depth_of, mirrored
 from noregret.limits import SMALLEST, UNDERFLOW
+
+# The sums within Σ z zᵀ for z = (y, x).
+PLACES: dict[str, Any] = {
+    "gram": np.s_[1:, 1:],
+    "moment": np.s_[0, 1:],
+    "energy": np.s_[0, 0],
+}
 
 
 class LeastSquares:
@@ -45,34 +52,34 @@ class LeastSquares:
     def __init__(self, features: int = 0) -> None:
         self.rounds = 0
         self.depth = 0  # most rows in one product
-        self.gram_sum = Sum((features, features))
-        self.moment_sum = Sum((features,))
-        self.energy_sum = Sum(())
-        self.waiting: tuple[Floats, Floats] | None = None  # products, and what rounding took
+        # Σ z zᵀ for z = (y, x), valid on and above the diagonal, and what rounding took.
+        self.high = np.zeros((1 + features, 1 + features))
+        self.low = np.zeros_like(self.high)
 
     @property
     def features(self) -> int:
         """The number of columns so far."""
-        self.take_in()
-        return len(self.moment_sum.high)
+        return len(self.high) - 1
+
+    @property
+    def whole(self) -> Floats:
+        """Σ z zᵀ for z = (y, x)."""
+        return mirrored(self.high + self.low)
 
     @property
     def gram(self) -> Floats:
         """Σ x xᵀ."""
-        self.take_in()
-        return self.gram_sum.value
+        return self.whole[1:, 1:]
 
     @property
     def moment(self) -> Floats:
         """Σ y x."""
-        self.take_in()
-        return self.moment_sum.value
+        return np.asarray(self.high[0, 1:] + self.low[0, 1:])
 
     @property
     def energy(self) -> float:
         """Σ y²."""
-        self.take_in()
-        return float(self.energy_sum.value)
+        return float(self.high[0, 0] + self.low[0, 0])
 
     @property
     def lost(self) -> float:
@@ -82,78 +89,53 @@ class LeastSquares:
     def add(self, X: Any, y: Any) -> LeastSquares:
         """Add rows."""
         for block, outcomes in pieces(X, y):
+            part = np.zeros((1 + block.shape[1], 1 + block.shape[1]))
+            part[0, 1:], part[0, 0] = block.T @ outcomes, outcomes @ outcomes
             for product in products(block):
-                self.gram_sum.add(product)
-            self.moment_sum.add(block.T @ outcomes)
-            self.energy_sum.add(outcomes @ outcomes)
+                part[1:, 1:] = product
+                self.add_part(part)
+                part[0] = 0.0
             self.rounds += len(outcomes)
             self.depth = max(self.depth, len(outcomes))
         return self
 
     def add_product(self, product: Floats, rows: int) -> LeastSquares:
-        """Add rows by Σ z zᵀ for z = (y, x), in the layout of ``add_outer_products``.
-
-        Products are collected, with compensation, until the sums are used.
-        """
-        if self.waiting is not None and self.waiting[0].shape == product.shape:
-            add_carefully(*self.waiting, product)
-        else:
-            self.take_in()
-            self.waiting = product, np.zeros_like(product)
+        """Add rows by Σ z zᵀ for z = (y, x), in the layout of ``add_outer_products``."""
+        self.add_part(product)
         self.depth = max(self.depth, depth_of(rows))
         self.rounds += rows
         return self
 
-    def take_in(self) -> None:
-        """Add the collected products."""
-        parts, self.waiting = self.waiting or (), None
-        for part in parts:
-            upper = np.triu(part)
-            whole = upper + np.triu(upper, 1).T
-            self.gram_sum.add(whole[1:, 1:])
-            self.moment_sum.add(whole[0, 1:])
-            self.energy_sum.add(whole[0, 0])
+    def add_part(self, part: Floats) -> None:
+        """Add a part of Σ z zᵀ, with compensation."""
+        missing = len(part) - len(self.high)
+        if missing > 0:
+            self.high, self.low = np.pad(self.high, (0, missing)), np.pad(self.low, (0, missing))
+        elif missing < 0:
+            part = np.pad(part, (0, -missing))
+        add_carefully(self.high, self.low, part)
 
     def get_state(self) -> tuple[dict[str, Floats], dict[str, Any]]:
         """Return arrays and numbers from which the same sums continue to the bit."""
         arrays: dict[str, Floats] = {}
-        for name in ("gram", "moment", "energy"):
-            kept: Sum = getattr(self, f"{name}_sum")
-            arrays |= {f"{name}.high": kept.high.reshape(-1), f"{name}.low": kept.low.reshape(-1)}
-        if self.waiting is not None:
-            high, low = self.waiting
-            arrays |= {
-                "waiting.high": high.reshape(-1).copy(),
-                "waiting.low": low.reshape(-1).copy(),
-            }
-        return arrays, {
-            "features": len(self.moment_sum.high),
-            "rounds": self.rounds,
-            "depth": self.depth,
-            "waiting": None if self.waiting is None else len(self.waiting[0]),
-        }
+        for part in ("high", "low"):
+            whole = mirrored(getattr(self, part))
+            for name, where in PLACES.items():
+                arrays[f"{name}.{part}"] = whole[where].reshape(-1)
+        return arrays, {"features": self.features, "rounds": self.rounds, "depth": self.depth}
 
     @classmethod
     def from_state(cls, arrays: dict[str, Floats], numbers: dict[str, Any]) -> LeastSquares:
         """Return sums that continue from a state."""
         made = cls(numbers["features"])
-        for name in ("gram", "moment", "energy"):
-            kept: Sum = getattr(made, f"{name}_sum")
-            shape = kept.high.shape
-            kept.high, kept.low = (
-                arrays[f"{name}.{part}"].reshape(shape).copy() for part in ("high", "low")
-            )
+        for part in ("high", "low"):
+            whole = getattr(made, part)
+            for name, where in PLACES.items():
+                whole[where] = arrays[f"{name}.{part}"].reshape(whole[where].shape)
         made.rounds, made.depth = numbers["rounds"], numbers["depth"]
-        if numbers["waiting"] is not None:
-            side = numbers["waiting"]
-            if "waiting" in arrays:  # of 0.1.0, which added products without compensation
-                arrays = arrays | {
-                    "waiting.high": arrays["waiting"],
-                    "waiting.low": np.zeros(side**2),
-                }
-                made.depth = max(made.depth, numbers.get("waiting_depth", 0))
-            high, low = (arrays[f"waiting.{part}"].reshape(side, side) for part in ("high", "low"))
-            made.waiting = high.copy(), low.copy()
+        if numbers.get("waiting") is not None:  # products that 0.1.0 had not added yet
+            made.add_part(arrays["waiting"].reshape(numbers["waiting"], -1))
+            made.depth = max(made.depth, numbers["waiting_depth"])
         return made
 
     @classmethod
@@ -162,23 +144,15 @@ class LeastSquares:
     ) -> LeastSquares:
         """Return sums computed elsewhere, with at most this many additions in a row."""
         made = cls(len(moment))
-        made.gram_sum.add(gram)
-        made.moment_sum.add(moment)
-        made.energy_sum.add(energy)
+        for name, part in (("gram", gram), ("moment", moment), ("energy", energy)):
+            made.high[PLACES[name]] = part
         made.rounds, made.depth = rounds, depth
         return made
 
     def merge(self, other: LeastSquares) -> LeastSquares:
         """Add other sums."""
-        self.take_in()
-        other.take_in()
-        for mine, theirs in (
-            (self.gram_sum, other.gram_sum),
-            (self.moment_sum, other.moment_sum),
-            (self.energy_sum, other.energy_sum),
-        ):
-            mine.add(theirs.high)
-            mine.add(theirs.low)
+        self.add_part(other.high)
+        self.add_part(other.low)
         self.rounds += other.rounds
         self.depth = max(self.depth, other.depth)
         return self

@@ -65,7 +65,8 @@ class Moment:
     def least_loss(self, penalty: float = 0.0, scale: float = 1.0) -> float:
         """Return min over u of  scale · L(u) + penalty · ‖u‖²  for the square loss, not proven."""
         assert self.sums is not None
-        gram, moment, energy = self.sums.gram, self.sums.moment, self.sums.energy
+        whole = self.sums.whole
+        gram, moment, energy = whole[1:, 1:], whole[0, 1:], float(whole[0, 0])
         if not len(moment):
             return scale * energy
         size = float(np.trace(gram)) / max(1, len(moment)) or 1.0
