@@ -41,7 +41,7 @@ def test_rows_of_all_kinds_in_turn_with_sums_only(keep: Any) -> None:
 
 
 @pytest.mark.parametrize("at", [1, 5, 30])
-@pytest.mark.parametrize("method", ["hear", "work", "enter", "complete"])
+@pytest.mark.parametrize("method", ["take", "work", "enter", "complete"])
 def test_an_interruption_loses_nothing_in_silence(
     method: str, at: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -55,9 +55,9 @@ def test_an_interruption_loses_nothing_in_silence(
             raise KeyboardInterrupt
         return original(self, *arguments)
 
-    game = Game(nr.WidrowHoff(norm=3.0))
     with monkeypatch.context() as patched:
         patched.setattr(Ledger, method, interrupted)
+        game = Game(nr.WidrowHoff(norm=3.0))
         with pytest.raises(KeyboardInterrupt):
             game.play(zip(D[:500], y[:500], strict=True))
     try:

@@ -24,8 +24,6 @@ cdef extern from "row_loops.h" nogil:
 
 cdef enum:
     CONSTANT_ROWS = 4  # buffers of rows with a constant: the first is read, the last just written
-# Blocks of at least this many numbers are recorded as a whole, not row by row.
-cdef Py_ssize_t LARGE_BLOCK = 2**15
 
 
 # The address of an empty row, and of scores of no class, is taken without a bounds check.
@@ -91,9 +89,9 @@ def play_dense(Entry entry not None, const double[:, :] X not None, const double
 
     With a constant, every row has one more column of that value.
     """
-    cdef Py_ssize_t r = 0, rows = X.shape[0], columns = X.shape[1], start, noted = 0
+    cdef Py_ssize_t r = 0, rows = X.shape[0], columns = X.shape[1]
     cdef int status = FINE
-    cdef bint longer = constant != 0, plain = importances is None and not longer
+    cdef bint longer = constant != 0
     cdef double[:, ::1] held = np.full((CONSTANT_ROWS, columns + 1), constant)
     cdef Py_ssize_t ready = 0
     cdef Row row
@@ -105,9 +103,6 @@ def play_dense(Entry entry not None, const double[:, :] X not None, const double
         check_lengths(rows, y, out)
         rows = until_refused(entry, importances, rows)
         while r < rows and status == FINE:
-            if plain and entry.recorder is not None and not entry.recorder.by_block and entry.recorder.takes_blocks():
-                entry.recorder.by_block = (rows - r) * columns >= LARGE_BLOCK
-                noted = r
             with nogil:
                 while r < rows and not entry.due:
                     if longer:
@@ -123,10 +118,7 @@ def play_dense(Entry entry not None, const double[:, :] X not None, const double
                     if status != FINE:
                         break
                     r += 1
-            if entry.due and entry.recorder.by_block:
-                entry.due, start, noted = False, noted, r
-                entry.recorder.hand_over_block(np.asarray(X)[start:r], np.asarray(y)[start:r])
-            elif entry.due:
+            if entry.due:
                 entry.hand_over()
         if status != FINE:
             entry.refuse(status, y[r], &row)
@@ -134,12 +126,7 @@ def play_dense(Entry entry not None, const double[:, :] X not None, const double
             refuse_importance(entry, importances[rows])
     finally:
         entry.engine.importance = 1
-        try:
-            if entry.recorder is not None and entry.recorder.by_block:
-                entry.recorder.by_block = False
-                entry.recorder.write_later(X[noted:r], y[noted:r])
-        finally:
-            entry.leave()
+        entry.leave()
 
 
 def play_columns(Entry entry not None, columns, const double[::1] y not None, double[::1] out=None,

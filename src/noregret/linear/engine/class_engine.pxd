@@ -18,6 +18,7 @@ cdef class ClassEngine(Scaled):
     cdef double judge(self, Py_ssize_t y) noexcept nogil
     cdef int learn_class(self, Row* row, Py_ssize_t y, double value, double length2) noexcept nogil
     cdef int admit_class(self) except -1
+    cdef int admit(self) noexcept with gil
     cdef int widen(self, Py_ssize_t stride) except -1
     cdef int buffers(self, Py_ssize_t stride) except -1
 

@@ -151,6 +151,15 @@ cdef class ClassEngine(Scaled):
         """
         return FINE
 
+    cdef int admit(self) noexcept with gil:
+        """Admit a class; a function of its own, as it takes the GIL on entry."""
+        try:
+            self.admit_class()
+        except BaseException as failure:
+            self.failure = failure
+            return False
+        return True
+
     cdef int play(self, Row* row, double given) noexcept nogil:
         """Predict, pay, learn, measure. On anything but FINE nothing has changed."""
         cdef Py_ssize_t y = <Py_ssize_t> given, before = self.classes, c, best = 0
@@ -165,12 +174,8 @@ cdef class ClassEngine(Scaled):
                 best = first_of(self.scores, before)
                 if self.chances is not None and self.probable:
                     chance = lead_of(self.scores, best, before)
-            with gil:
-                try:
-                    self.admit_class()
-                except BaseException as failure:
-                    self.failure = failure
-                    return NO_MEMORY
+            if not self.admit():
+                return NO_MEMORY
         self.class_scores(row, self.scores, self.classes)
         status = FINE
         if not row.norm2 < 1e300:

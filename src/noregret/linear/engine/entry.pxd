@@ -27,6 +27,7 @@ cdef class Entry:
     cdef int take_turn(self, bint readers_too) except -1
     cdef int read_along(self) except -1
     cdef void read_on(self) noexcept
+    cdef bint is_whole(self) noexcept
     cdef int check_whole(self) except -1
     cpdef int hold(self) except -1
     cpdef void let_go(self) noexcept

@@ -240,11 +240,15 @@ cdef class Entry:
             sleep(POLL_SECONDS)
         return self.check_whole()
 
+    cdef bint is_whole(self) noexcept:
+        """Return whether the numbers of features and weights agree."""
+        return self.built and self.known.count == self.engine.size and self.engine.size <= self.engine.capacity
+
     cdef int check_whole(self) except -1:
         """Raise NoRegretError if the numbers of features and weights differ."""
         if not self.built:
             raise NoRegretError("this learner was never built: its __init__ has not run")
-        if self.known.count != self.engine.size or self.engine.size > self.engine.capacity:
+        if not self.is_whole():
             raise NoRegretError(
                 f"this learner knows {self.known.count} features but has weights for {self.engine.size}: its engine"
                 " was changed from outside", "load it again or take a fresh one",
@@ -261,11 +265,13 @@ cdef class Entry:
     cdef int take_turn(self, bint readers_too) except -1:
         """Lock the learner, and hold off forks, until ``go_out``."""
         come_in()
-        try:
-            self.wait(readers_too)
-        except BaseException:
-            go_out()
-            raise
+        # Usually there is nothing to wait for, and entering a try statement takes time.
+        if self.owner != 0 or (readers_too and self.readers) or not self.is_whole():
+            try:
+                self.wait(readers_too)
+            except BaseException:
+                go_out()
+                raise
         self.since = generation()
         return 0
 

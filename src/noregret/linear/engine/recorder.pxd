@@ -5,17 +5,15 @@ from noregret.linear.engine.engine cimport Engine, Row
 
 cdef class Recorder:
     cdef Engine engine
-    cdef object sink                # called with every page,
-    cdef object block_sink          # and with every block of rows that nobody wrote down
+    cdef object sink                # called with every page
     cdef object page                # the array being written to,
     cdef list spare                 # others that may be written to,
-    cdef list outbox                # (sink, its two arguments) of what is not handed over yet,
+    cdef list outbox                # (words, rows) of pages that are not handed over yet,
     cdef readonly object failure    # what went wrong where nothing could be raised
     cdef double* words              # its numbers,
     cdef Py_ssize_t used, room      # how many are written, and how many there are
     cdef Py_ssize_t rows            # rows on the page
-    cdef bint by_block              # whether rows are not written down, as whole blocks are kept
-    cdef Py_ssize_t weight          # numbers and rows since the page began, written down or not,
+    cdef Py_ssize_t weight          # numbers and rows since the page began,
     cdef Py_ssize_t enough          # and how many are enough to hand it over
     cdef readonly long long mark    # or the round in which it is
     cdef readonly double gradient_squares
@@ -30,11 +28,9 @@ cdef class Recorder:
     cdef long long[16] first_over
 
     cdef int reserve(self, const Row* row) noexcept nogil
+    cdef int extend(self, Py_ssize_t needed) noexcept with gil
     cdef bint note(self) noexcept nogil
     cdef bint write(self, const Row* row, double y) noexcept nogil
-    cdef bint takes_blocks(self) noexcept nogil
-    cdef int write_later(self, const double[:, :] X, const double[::1] y) except -1
-    cdef int hand_over_block(self, object X, object y) except -1
     cdef void next_mark(self) noexcept
     cdef double reading(self, int measure) noexcept nogil
     cdef void make_room(self, Py_ssize_t count) except *

@@ -45,12 +45,10 @@ cdef class Recorder:
         The engine that plays.
     sink
         Called as sink(words, rows) with every page.
-    block_sink
-        Called as block_sink(X, y) with blocks of dense rows, which can be packed later.
     """
 
-    def __cinit__(self, Engine engine not None, sink, block_sink=None):
-        self.engine, self.sink, self.block_sink = engine, sink, block_sink
+    def __cinit__(self, Engine engine not None, sink):
+        self.engine, self.sink = engine, sink
         self.spare, self.outbox = [], []
         self.largest_loss = -INFINITY
         self.mark = engine.rounds + 1
@@ -68,22 +66,22 @@ cdef class Recorder:
     cdef int reserve(self, const Row* row) noexcept nogil:
         """Allocate room for a row before it is played; return whether that succeeded."""
         cdef Py_ssize_t needed = self.used + 2 * row.count + 2
-        if needed <= self.room or self.by_block:
-            return True
-        with gil:
-            try:
-                self.make_room(max(needed, 2 * self.room))
-            except BaseException as failure:  # also Ctrl-C, which must not be lost
-                self.failure = failure
-                return False
+        return needed <= self.room or self.extend(needed)
+
+    cdef int extend(self, Py_ssize_t needed) noexcept with gil:
+        """Allocate room for that many words; a function of its own, as it takes the GIL on entry."""
+        try:
+            self.make_room(max(needed, 2 * self.room))
+        except BaseException as failure:  # also Ctrl-C, which must not be lost
+            self.failure = failure
+            return False
         return True
 
     cdef bint write(self, const Row* row, double y) noexcept nogil:
         """Record a played row; return whether the page is complete."""
         self.weight += row.count + 3
-        if not self.by_block:
-            self.used += noregret_pack(self.words + self.used, row.values, row.indices, row.count, y)
-            self.rows += 1
+        self.used += noregret_pack(self.words + self.used, row.values, row.indices, row.count, y)
+        self.rows += 1
         return self.note() or self.weight >= self.enough
 
     cdef bint note(self) noexcept nogil:
@@ -130,14 +128,13 @@ cdef class Recorder:
         # Small pages at first, so that a short game costs little.
         if self.enough < PAGE and 2 * len(words) > self.enough:
             self.enough *= 2
-        self.outbox.append((self.sink, words, rows))
+        self.outbox.append((words, rows))
         self.deliver()
 
     cpdef deliver(self):
         """Flush pending pages; after an interruption, the next call tries again."""
         while self.outbox:
-            sink, first, second = self.outbox[0]
-            sink(first, second)
+            self.sink(*self.outbox[0])
             del self.outbox[0]
 
     cdef void next_mark(self) noexcept:
@@ -145,29 +142,6 @@ cdef class Recorder:
         cdef double after = self.engine.rounds * MARK_GROWTH
         if self.engine.rounds >= self.mark:
             self.mark = max(self.engine.rounds + 1, <long long> after)
-
-    cdef bint takes_blocks(self) noexcept nogil:
-        """Return whether rows may be kept as blocks from here: at the start of a long page."""
-        return self.block_sink is not None and self.rows == 0 and self.enough >= PAGE
-
-    cdef int write_later(self, const double[:, :] X, const double[::1] y) except -1:
-        """Pack the rows of a block that did not fill a page."""
-        cdef Py_ssize_t r, n = X.shape[1]
-        if self.used + X.shape[0] * (2 * n + 2) > self.room:
-            self.make_room(self.used + X.shape[0] * (2 * n + 2))
-        for r in range(X.shape[0]):
-            self.used += noregret_pack(self.words + self.used, &X[r, 0] if n else NULL, NULL, n, y[r])
-        self.rows += X.shape[0]
-        return 0
-
-    cdef int hand_over_block(self, object X, object y) except -1:
-        """Pass rows that were not packed to the block sink."""
-        self.weight = 0
-        self.next_mark()
-        if len(y):
-            self.outbox.append((self.block_sink, X, y))
-            self.deliver()
-        return 0
 
     cdef int turn_page(self) except -1:
         """Begin another page, reusing a returned one if possible."""
@@ -256,19 +230,6 @@ cdef class Recorder:
         if not 0 <= number < self.watches:
             raise ValueError(f"there is no watch {number}: there are {self.watches}")
         return self.first_over[number] or None
-
-
-def packed(const double[:, :] X not None, const double[::1] y not None, double[::1] out not None):
-    """Pack rows as the recorder does; return the number of words."""
-    cdef Py_ssize_t r, n = X.shape[1], used = 0
-    if y.shape[0] != X.shape[0] or (n > 1 and X.strides[1] != sizeof(double)):
-        raise ValueError("expected one outcome per row, and contiguous rows")
-    if out.shape[0] < X.shape[0] * (2 * n + 2):
-        raise ValueError("no room for so many rows")
-    with nogil:
-        for r in range(X.shape[0]):
-            used += noregret_pack(&out[0] + used, &X[r, 0] if n else NULL, NULL, n, y[r])
-    return used
 
 
 def unpacked(const double[::1] words not None, Py_ssize_t rows):

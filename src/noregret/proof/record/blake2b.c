@@ -36,48 +36,48 @@ static const uint8_t ORDER[10][WORDS] = {
     {10, 2, 8, 4, 7, 6, 1, 5, 15, 11, 9, 14, 3, 12, 13, 0},
 };
 
-/* The functions of the RFC, as macros: a word is a number, or a vector with one of each message. */
-#define ROTATED(x, by) ((x) >> (by) | (x) << (64 - (by)))
-
-#define MIX(a, b, c, d, x, y)        \
-    v[a] += v[b] + (x);              \
-    v[d] = ROTATED(v[d] ^ v[a], 32); \
-    v[c] += v[d];                    \
-    v[b] = ROTATED(v[b] ^ v[c], 24); \
-    v[a] += v[b] + (y);              \
-    v[d] = ROTATED(v[d] ^ v[a], 16); \
-    v[c] += v[d];                    \
-    v[b] = ROTATED(v[b] ^ v[c], 63);
-
+/* The functions of the RFC, as macros: a word is a number, or a vector with one of each message, and
+   `turned` rotates it to the right. Two columns are mixed at a time, as they do not depend on each
+   other: with all four, words would not fit in registers. A word of the message, which is at hand
+   earlier than v[b], is added first. */
+#define TURNED(x, by) ((x) >> (by) | (x) << (64 - (by)))
 #define PICK(r, i) m[ORDER[(r) % 10][i]]
-#define ROUND(r)                                    \
-    MIX(0, 4, 8, 12, PICK(r, 0), PICK(r, 1))        \
-    MIX(1, 5, 9, 13, PICK(r, 2), PICK(r, 3))        \
-    MIX(2, 6, 10, 14, PICK(r, 4), PICK(r, 5))       \
-    MIX(3, 7, 11, 15, PICK(r, 6), PICK(r, 7))       \
-    MIX(0, 5, 10, 15, PICK(r, 8), PICK(r, 9))       \
-    MIX(1, 6, 11, 12, PICK(r, 10), PICK(r, 11))     \
-    MIX(2, 7, 8, 13, PICK(r, 12), PICK(r, 13))      \
-    MIX(3, 4, 9, 14, PICK(r, 14), PICK(r, 15))
+
+#define MIX(turned, r, i, a, b, c, d, e, f, g, h)                                 \
+    v[a] = v[a] + PICK(r, i) + v[b], v[e] = v[e] + PICK(r, i + 2) + v[f];         \
+    v[d] = turned(v[d] ^ v[a], 32), v[h] = turned(v[h] ^ v[e], 32);               \
+    v[c] += v[d], v[g] += v[h];                                                   \
+    v[b] = turned(v[b] ^ v[c], 24), v[f] = turned(v[f] ^ v[g], 24);               \
+    v[a] = v[a] + PICK(r, i + 1) + v[b], v[e] = v[e] + PICK(r, i + 3) + v[f];     \
+    v[d] = turned(v[d] ^ v[a], 16), v[h] = turned(v[h] ^ v[e], 16);               \
+    v[c] += v[d], v[g] += v[h];                                                   \
+    v[b] = turned(v[b] ^ v[c], 63), v[f] = turned(v[f] ^ v[g], 63);
+
+#define ROUND(turned, r)                                     \
+    MIX(turned, r, 0, 0, 4, 8, 12, 1, 5, 9, 13)              \
+    MIX(turned, r, 4, 2, 6, 10, 14, 3, 7, 11, 15)            \
+    MIX(turned, r, 8, 0, 5, 10, 15, 1, 6, 11, 12)            \
+    MIX(turned, r, 12, 2, 7, 8, 13, 3, 4, 9, 14)
 
 /* Stir the block m into the state h; count is the bytes so far, BEFORE(r) precedes round r. The
    rounds are written out so that every index is a constant. No message has 2^64 bytes: the upper
    half of the count stays zero. */
-#define COMPRESS(word, h, m, count, last, BEFORE)                                    \
-    do {                                                                             \
-        word v[16];                                                                  \
-        for (int i = 0; i < 8; i++) {                                                \
-            v[i] = h[i];                                                             \
-            v[i + 8] = (word){0} + INITIAL[i];                                       \
-        }                                                                            \
-        v[12] ^= (uint64_t)(count);                                                  \
-        v[14] ^= (last) ? UINT64_MAX : 0;                                            \
-        BEFORE(0) ROUND(0) BEFORE(1) ROUND(1) BEFORE(2) ROUND(2) BEFORE(3) ROUND(3)  \
-        BEFORE(4) ROUND(4) BEFORE(5) ROUND(5) BEFORE(6) ROUND(6) BEFORE(7) ROUND(7)  \
-        ROUND(8) ROUND(9) ROUND(10) ROUND(11)                                        \
-        for (int i = 0; i < 8; i++) {                                                \
-            h[i] ^= v[i] ^ v[i + 8];                                                 \
-        }                                                                            \
+#define COMPRESS(word, t, h, m, count, last, BEFORE)                                         \
+    do {                                                                                     \
+        word v[16];                                                                          \
+        for (int i = 0; i < 8; i++) {                                                        \
+            v[i] = h[i];                                                                     \
+            v[i + 8] = (word){0} + INITIAL[i];                                               \
+        }                                                                                    \
+        v[12] ^= (uint64_t)(count);                                                          \
+        v[14] ^= (last) ? UINT64_MAX : 0;                                                    \
+        BEFORE(0) ROUND(t, 0) BEFORE(1) ROUND(t, 1) BEFORE(2) ROUND(t, 2)                    \
+        BEFORE(3) ROUND(t, 3) BEFORE(4) ROUND(t, 4) BEFORE(5) ROUND(t, 5)                    \
+        BEFORE(6) ROUND(t, 6) BEFORE(7) ROUND(t, 7)                                          \
+        ROUND(t, 8) ROUND(t, 9) ROUND(t, 10) ROUND(t, 11)                                    \
+        for (int i = 0; i < 8; i++) {                                                        \
+            h[i] ^= v[i] ^ v[i + 8];                                                         \
+        }                                                                                    \
     } while (0)
 
 #define NOTHING(r)
@@ -85,7 +85,7 @@ static const uint8_t ORDER[10][WORDS] = {
 static void compress(uint64_t h[8], const unsigned char *block, size_t count, int last) {
     uint64_t m[WORDS];
     memcpy(m, block, BLOCK);
-    COMPRESS(uint64_t, h, m, count, last, NOTHING);
+    COMPRESS(uint64_t, TURNED, h, m, count, last, NOTHING);
 }
 
 void noregret_blake2b(const void *data, size_t length, unsigned char out[DIGEST]) {
@@ -110,6 +110,7 @@ void noregret_blake2b(const void *data, size_t length, unsigned char out[DIGEST]
    the clones of a function would all hold the widest vector, the narrower ones in memory. */
 #if defined(__x86_64__) && defined(__GNUC__)
 #define WIDE
+#include <immintrin.h>
 
 typedef uint64_t four __attribute__((vector_size(32)));
 typedef uint64_t eight __attribute__((vector_size(64)));
@@ -129,7 +130,7 @@ static inline __attribute__((always_inline)) void place(uint64_t *lane, int lane
         place(after + lane, lanes, message + lane * strip + next); \
     }
 
-#define STRIPS_OF(word, isa)                                                                  \
+#define STRIPS_OF(word, isa, turned)                                                          \
     __attribute__((target(isa)))                                                              \
     static void strips_of_##word(const unsigned char *message, size_t strip, unsigned char *out) { \
         enum { lanes = sizeof(word) / 8 };                                                    \
@@ -145,7 +146,7 @@ static inline __attribute__((always_inline)) void place(uint64_t *lane, int lane
             const size_t next = last ? done : done + BLOCK;                                   \
             const word *const m = blocks[turn];                                               \
             uint64_t *const after = (uint64_t *)blocks[1 - turn];                             \
-            COMPRESS(word, h, m, done + BLOCK, last, AHEAD);                                  \
+            COMPRESS(word, turned, h, m, done + BLOCK, last, AHEAD);                          \
         }                                                                                     \
         for (int lane = 0; lane < lanes; lane++) {                                            \
             for (int i = 0; i < DIGEST / 8; i++) {                                            \
@@ -155,8 +156,18 @@ static inline __attribute__((always_inline)) void place(uint64_t *lane, int lane
         }                                                                                     \
     }
 
-STRIPS_OF(four, "avx2")
-STRIPS_OF(eight, "avx512f")
+/* AVX2 has no rotation: by whole bytes, one shuffle replaces two shifts and a union. */
+#define TWICE(...) _mm256_setr_epi8(__VA_ARGS__, __VA_ARGS__)
+#define BY_32 TWICE(4, 5, 6, 7, 0, 1, 2, 3, 12, 13, 14, 15, 8, 9, 10, 11)
+#define BY_24 TWICE(3, 4, 5, 6, 7, 0, 1, 2, 11, 12, 13, 14, 15, 8, 9, 10)
+#define BY_16 TWICE(2, 3, 4, 5, 6, 7, 0, 1, 10, 11, 12, 13, 14, 15, 8, 9)
+#define SHUFFLED(x, by)                                                                       \
+    ((by) == 63 ? ((x) >> 63 | ((x) + (x)))                                                   \
+                : (four)_mm256_shuffle_epi8(                                                  \
+                      (__m256i)(x), (by) == 32 ? BY_32 : (by) == 24 ? BY_24 : BY_16))
+
+STRIPS_OF(four, "avx2", SHUFFLED)
+STRIPS_OF(eight, "avx512f", TURNED)
 #endif
 
 void noregret_blake2b_strips(const void *data, size_t strip, unsigned char out[STRIPS * DIGEST]) {

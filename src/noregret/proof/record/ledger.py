@@ -18,7 +18,7 @@ from noregret.errors import NoRegretError
 from noregret.hindsight.losses import is_square
 from noregret.hindsight.rows import Rows
 from noregret.hindsight.solvers.curvature import MAX_DENSE
-from noregret.linear.engine.recorder import Recorder, packed
+from noregret.linear.engine.recorder import Recorder
 from noregret.proof.record.digest import Digest
 from noregret.proof.record.figures import books_of
 from noregret.proof.record.moment import Moment
@@ -77,7 +77,7 @@ class Ledger:
     moments: list[Moment] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        self.recorder = Recorder(self.learner.engine, self.take, self.take_block)
+        self.recorder = Recorder(self.learner.engine, self.take)
         self.params = self.learner.params
         self.recorder.expected = self.params.get("dimension") or 0
         self.digest = Digest()
@@ -103,7 +103,6 @@ class Ledger:
         self.backstage: Backstage | None = None
         self.open: list[tuple[Floats, int]] = []  # small pages not processed yet
         self.open_words = self.open_features = 0
-        self.sheet = np.empty(0)  # a buffer for rows
         self.playing = False
         self.provisional = False  # whether the last moment marks the end of the game
         self.missing = "the rows of this game were not kept, only sums over them"
@@ -117,31 +116,14 @@ class Ledger:
     # While the game goes on.
 
     def take(self, words: Floats, rows: int) -> None:
-        """Take a page from the core."""
-        self.hear(
-            len(words),
-            partial(Table.of, words, rows, self.learner.engine.size),
-            partial(self.work, words, rows),
-        )
-
-    def take_block(self, X: Floats, y: Floats) -> None:
-        """Take rows from the core that are not recorded yet."""
-        self.hear(X.size, partial(Table, X, y), partial(self.write, X, y))
-
-    def hear(
-        self,
-        numbers: int,
-        table: Callable[[], Table],
-        work: Callable[[int, Moment | None, Floats | None], None],
-    ) -> None:
-        """Process rows: immediately if they are few, else in the worker thread."""
+        """Take a page from the core: process it at once if it is small, else in a thread."""
         features = self.learner.engine.size
         moment = None
         if self.recorder.mark != self.last_mark:
             self.last_mark = self.recorder.mark
             moment = self.moment()
-        if self.backstage is None and numbers < SMALL_PAGE:
-            work(features, moment, None)
+        if self.backstage is None and len(words) < SMALL_PAGE:
+            self.work(words, rows, features, moment)
         else:
             if self.backstage is None:
                 self.backstage = Backstage()
@@ -149,26 +131,11 @@ class Ledger:
             # If the worker thread is behind, this one helps; the sums are the same to the bit.
             product = None
             behind = self.backstage.waiting >= BUSY_PAGES and self.sums is not None
-            if behind and numbers >= SMALL_PAGE and features <= BLAS_PAYS:
-                product = self.product(table(), features)
-            self.backstage.add(partial(work, features, moment, product))
+            if behind and len(words) >= SMALL_PAGE and features <= BLAS_PAYS:
+                product = self.product(Table.of(words, rows, features), features)
+            self.backstage.add(partial(self.work, words, rows, features, moment, product))
         if self.told is not None:
             self.told()
-
-    def write(
-        self, X: Floats, y: Floats, features: int, moment: Moment | None, product: Floats | None
-    ) -> None:
-        """Record rows, and process the page."""
-        room = len(y) * (2 * features + 2)
-        if len(self.sheet) < room:
-            self.sheet = np.empty(room)
-        words = self.sheet[: packed(X, y, self.sheet)]
-        large = len(words) >= SMALL_PAGE
-        if product is None and large and self.sums is not None:
-            recorded = Table.full(words, len(y), features)
-            product = self.product(recorded or Table(X, y), features)
-        kept = self.pages is not None or product is None
-        self.work(words.copy() if kept else words, len(y), features, moment, product)
 
     def moment(self) -> Moment:
         """Return the current point of the curve."""
@@ -237,7 +204,7 @@ class Ledger:
                 self.pages = None
         if self.pages is not None:
             self.pages.add(words, rows, features)
-        elif words.base is not self.sheet:
+        else:
             self.recorder.give_back(words)
         self.entered += rows
 
@@ -250,12 +217,12 @@ class Ledger:
         else:
             self.sums.add_product(product, len(table.y))
 
-    def product(self, table: Table | None, features: int) -> Floats | None:
+    def product(self, table: Table, features: int) -> Floats | None:
         """Return Σ z zᵀ for rows z = (y, x), if there is a fast way.
 
         The way depends on the numbers alone, not on how the rows arrived.
         """
-        if table is None or features > BLAS_PAYS or not table.is_dense():
+        if features > BLAS_PAYS or not table.is_dense():
             return None
         return table.product()
 
@@ -302,12 +269,12 @@ class Ledger:
         """Return the state for pickles, with the pages and the recorder's notes."""
         if self.playing:
             raise NoRegretError("this game is being played", "pickle or copy it when it is over")
-        passing = {"backstage": None, "told": None, "kept_at": None, "sheet": np.empty(0)}
+        passing = {"backstage": None, "told": None, "kept_at": None}
         return vars(self) | passing | {"recorder": self.recorder.get_state()}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         vars(self).update(state)
-        self.recorder = Recorder(self.learner.engine, self.take, self.take_block)
+        self.recorder = Recorder(self.learner.engine, self.take)
         for measure, limit in self.watched:
             self.recorder.watch(measure, limit)
         self.recorder.set_state(*state["recorder"])

@@ -48,23 +48,14 @@ class Table(NamedTuple):
         return product
 
     @classmethod
-    def full(cls, words: Floats, rows: int, features: int) -> Table | None:
-        """Read a page without a copy; None if some rows do not have all features."""
-        width = features + 3
-        if not features or rows * width != len(words):
-            return None
-        table = words.reshape(rows, width)
-        heads = np.array((1 | features << 32, features << 32), dtype=np.uint64)
-        if not (table[:, :2].view(np.uint64) == heads).all():
-            return None
-        return cls(table[:, 3:], table[:, 2], table[:, 2:])
-
-    @classmethod
     def of(cls, words: Floats, rows: int, features: int) -> Table:
         """Read a page; without a copy if every row has all features."""
-        full = cls.full(words, rows, features)
-        if full is not None:
-            return full
+        width = features + 3
+        if features and rows * width == len(words):
+            table = words.reshape(rows, width)
+            heads = np.array((1 | features << 32, features << 32), dtype=np.uint64)
+            if (table[:, :2].view(np.uint64) == heads).all():
+                return cls(table[:, 3:], table[:, 2], table[:, 2:])
         from scipy import sparse
 
         starts, indices, data, outcomes = unpacked(words, rows)
