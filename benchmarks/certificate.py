@@ -1,4 +1,10 @@
-"""The cost of a certificate: recording while playing, and computing it afterwards."""
+"""The cost of a certificate: recording while playing, and computing it afterwards.
+
+Learning a row of 100 numbers takes 0.1 µs of processor time, which is little more than reading it
+from memory. A certificate needs the digest of 824 bytes, 0.33 µs at 2.5 GB/s, and 5,151 products of
+the Gram matrix, 0.26 µs at 40 GFLOP/s, nearly the most that AVX2 can do; writing the row down takes
+0.04 µs. So it cannot be less than 7 times the processor time of learning, whatever surrounds it.
+"""
 
 from __future__ import annotations
 

@@ -66,7 +66,7 @@ class Record(Ledger):
         """Return False: hindsight is computed only at the end."""
         return False
 
-    def product(self, table: Table | None, features: int) -> Floats | None:
+    def product(self, table: Table, features: int) -> Floats | None:
         """Return Σ z zᵀ for rows z = (y, x), if they are summed as they arrive."""
         return None if self.intercept else super().product(table, features)
 
