@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from noregret.batch.game import BatchGame
 from noregret.errors import NoRegretError
 from noregret.hindsight import LeastSquares
-from noregret.hindsight.sums import mirrored
 from noregret.hindsight.solvers.curvature import MAX_DENSE
+from noregret.hindsight.sums import mirrored
 from noregret.proof.record.figures import books_of
 
 if TYPE_CHECKING:
