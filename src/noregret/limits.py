@@ -24,5 +24,5 @@ MAX_CLASSES, MAX_CLASS_WEIGHTS = 4_096, 2**27
 
 # The constant feature. A column of this name is refused if an intercept is added.
 INTERCEPT = "intercept"
-# Characters of a transformation of data in a certificate, which may list thousands of classes.
-MAX_TRANSFORM = 2_000_000
+# Characters of a text in a certificate, and of the one that lists the classes.
+MAX_TEXT, MAX_CLASS_LIST = 10_000, 2_000_000

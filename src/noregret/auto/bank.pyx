@@ -14,9 +14,9 @@ from noregret.auto.layout cimport LOGISTIC, Round
 from noregret.auto.members cimport Members
 from noregret.auto.mixer cimport Mixer
 from noregret.base.compiled.losses cimport as_loss
-from noregret.base.compiled.weigher cimport Weigher
 from noregret.linear.engine.engine cimport DIVERGED, FINE, NO_MEMORY, Engine, Row, position
 
+from noregret.auto.mixer import arrays_of, numbers_of, own_of, replace_state, take_parts
 from noregret.base.compiled.machine import copied, zeros
 from noregret.base.compiled.weigher import Exponential
 from noregret.checks import one_of, state_arrays
@@ -170,10 +170,7 @@ cdef class Bank(Engine):
 
     def scalars(self):
         """Return the numbers of the state."""
-        own = Engine.scalars(self) | self.mixer.snapshots.scalars()
-        for name, part in self.parts().items():
-            own |= {f"{name}.{key}": value for key, value in part.get_state()[1].items()}
-        return own
+        return Engine.scalars(self) | self.mixer.snapshots.scalars() | numbers_of(self.parts())
 
     def get_state(self):
         """Return the state: (arrays, numbers)."""
@@ -183,18 +180,11 @@ cdef class Bank(Engine):
             members.origin, members.low, members.high, members.mean, members.deviation, members.error, members.row_sizes,
             mixer.widest, self.opening, members.streak, *[members.averages[k] for k in range(4)],
         ])
-        for name, part in self.parts().items():
-            arrays |= {f"{name}.{key}": array for key, array in part.get_state()[0].items()}
-        return arrays, self.scalars()
+        return arrays | arrays_of(self.parts()), self.scalars()
 
     def set_state(self, arrays, numbers):
         """Restore a state, or raise ValueError and stay unchanged."""
-        before = self.get_state()
-        try:
-            self.take(arrays, numbers)
-        except ValueError:
-            self.take(*before)
-            raise
+        replace_state(self, arrays, numbers)
 
     def lengths(self, size):
         """Return the length of each of its own arrays, for a number of features."""
@@ -206,10 +196,10 @@ cdef class Bank(Engine):
         size = numbers["size"]
         if numbers["mean_kept"]:
             raise ValueError("the state's numbers make no sense")
-        own = {name: array for name, array in arrays.items() if "." not in name}
+        own = own_of(arrays)
         state_arrays(own, self.lengths(size))
         members.check(own)
-        self.take_parts(arrays, numbers)
+        take_parts(self.parts(), members.widths(size) | mixer.widths(), arrays, numbers)
         members.take({name: copied(own[name]) for name in members.arrays}, numbers)
         mixer.take({name: copied(own[name]) for name in mixer.lengths()}, numbers)
         self.arrays, self.size = {"stored": zeros(size)}, size
@@ -217,19 +207,7 @@ cdef class Bank(Engine):
         (members.origin, members.low, members.high, members.mean, members.deviation, members.error, members.row_sizes,
          mixer.widest, self.opening, members.streak) = own["outlook"][:10].tolist()
         members.averages = own["outlook"][10:].tolist()
-        self.restore({name: value for name, value in numbers.items() if "." not in name})
-
-    def take_parts(self, arrays, numbers):
-        """Restore all filters and weighers from their parts of a state."""
-        widths = self.members.widths(numbers["size"]) | self.mixer.widths()
-        for name, part in self.parts().items():
-            start = f"{name}."
-            kept = {key.removeprefix(start): array for key, array in arrays.items() if key.startswith(start)}
-            part.set_state(kept, {key.removeprefix(start): n for key, n in numbers.items() if key.startswith(start)})
-            if widths[name] is not None and part.n != widths[name]:
-                raise ValueError(f"{name} should have {widths[name]} inputs: got {part.n}")
-            if isinstance(part, Weigher):
-                (<Weigher> part).next_weights()
+        self.restore(own_of(numbers))
 
 
 # Delayed outcomes: each prediction that counts is made before the latest ``delay`` outcomes arrive.

@@ -14,18 +14,16 @@ cimport cython
 from noregret.auto.class_members cimport FREQUENCY, COMBINED, MEMBERS, ClassMembers, ClassRound
 from noregret.auto.mixer cimport Snapshots, settle
 from noregret.base.compiled.losses cimport class_loss
-from noregret.base.compiled.weigher cimport Weigher
 from noregret.linear.engine.class_engine cimport ClassEngine, stride_for
 from noregret.linear.engine.engine cimport FINE, NO_MEMORY, Row
 
-from noregret.auto.mixer import Tracker, begin, priors
+from noregret.auto.mixer import Tracker, arrays_of, begin, numbers_of, own_of, priors, replace_state, take_parts
 from noregret.base.compiled.machine import copied
 from noregret.base.compiled.weigher import Exponential
 from noregret.checks import state_arrays
 from noregret.errors import BadExample, BadLabel
 from noregret.limits import MAX_CLASS_WEIGHTS
 
-WEIGHERS = ("tracker", "final")
 cdef enum:
     NUMBERS_PER_WEIGHT = 12
 
@@ -223,28 +221,18 @@ cdef class ClassBank(ClassEngine):
 
     def scalars(self):
         """Return the numbers of the state."""
-        own = ClassEngine.scalars(self) | self.snapshots.scalars()
-        for name, part in self.parts().items():
-            own |= {f"{name}.{key}": value for key, value in part.get_state()[1].items()}
-        return own
+        return ClassEngine.scalars(self) | self.snapshots.scalars() | numbers_of(self.parts())
 
     def get_state(self):
         """Return the state: (arrays, numbers)."""
-        arrays = self.members.state(self.classes) | {"snapshots": self.snapshots.table.copy()}
-        for name, part in self.parts().items():
-            arrays |= {f"{name}.{key}": array for key, array in part.get_state()[0].items()}
+        arrays = self.members.state(self.classes) | {"snapshots": self.snapshots.table.copy()} | arrays_of(self.parts())
         # Room for classes to come is no part of the state.
         arrays["filters.w"] = arrays["filters.w"][:4 * self.members.filters.n * self.classes].copy()
         return arrays, self.scalars()
 
     def set_state(self, arrays, numbers):
         """Restore a state, or raise ValueError and stay unchanged."""
-        before = self.get_state()
-        try:
-            self.take(arrays, numbers)
-        except ValueError:
-            self.take(*before)
-            raise
+        replace_state(self, arrays, numbers)
 
     def take(self, arrays, numbers):
         """Replace the state."""
@@ -253,32 +241,16 @@ cdef class ClassBank(ClassEngine):
         stride = stride_for(classes)
         if numbers["mean_kept"] or (size + 1) * stride * NUMBERS_PER_WEIGHT > MAX_CLASS_WEIGHTS:
             raise ValueError("the state's numbers make no sense")
-        own = {name: array for name, array in arrays.items() if "." not in name}
+        own, n = own_of(arrays), members.members
         state_arrays(own, members.lengths(size, classes) | {"outlook": 3, "snapshots": self.snapshots.length})
         members.check(own, classes)
-        self.take_parts(arrays, numbers, classes, stride)
+        widths = {"filters": size + 1 if size < 257 else None, "tracker": n, "final": n + 1}
+        members.filters.widen(classes)
+        take_parts(self.parts(), widths, arrays, numbers)
+        members.filters.widen(stride)
         self.snapshots.take(copied(own["snapshots"]), numbers)
         self.hold(stride)
         self.buffers(stride)
         members.take(own, size, classes, stride)
         self.size, self.capacity, self.stride = size, size, stride
-        self.restore({name: value for name, value in numbers.items() if "." not in name})
-
-    def take_parts(self, arrays, numbers, classes, stride):
-        """Restore the filters and weighers from their parts of a state."""
-        cdef ClassMembers members = self.members
-        n = members.members
-        widths = {"filters": numbers["size"] + 1 if numbers["size"] < 257 else None, "tracker": n, "final": n + 1}
-        for name, part in self.parts().items():
-            start = f"{name}."
-            kept = {key.removeprefix(start): array for key, array in arrays.items() if key.startswith(start)}
-            own = {key.removeprefix(start): number for key, number in numbers.items() if key.startswith(start)}
-            if name == "filters":
-                members.filters.widen(classes)
-            part.set_state(kept, own)
-            if name == "filters":
-                members.filters.widen(stride)
-            if widths[name] is not None and part.n != widths[name]:
-                raise ValueError(f"{name} should have {widths[name]} inputs: got {part.n}")
-            if isinstance(part, Weigher):
-                (<Weigher> part).next_weights()
+        self.restore(own_of(numbers))

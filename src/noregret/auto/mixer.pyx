@@ -106,6 +106,44 @@ def priors(n, constant, mixtures):
     return shares, np.append(single, [(1 - single.sum()) / mixtures] * mixtures)
 
 
+# A bank has parts with a state of their own, filters and weighers: each under its name in the state of the bank.
+
+def arrays_of(parts):
+    """Return the arrays of all parts, as ``part.array``."""
+    return {f"{name}.{key}": array for name, part in parts.items() for key, array in part.get_state()[0].items()}
+
+
+def numbers_of(parts):
+    """Return the numbers of all parts, as ``part.number``."""
+    return {f"{name}.{key}": number for name, part in parts.items() for key, number in part.get_state()[1].items()}
+
+
+def own_of(state):
+    """Return the arrays or the numbers of a state that are not those of a part."""
+    return {name: value for name, value in state.items() if "." not in name}
+
+
+def take_parts(parts, widths, arrays, numbers):
+    """Restore all parts from the state of a bank, or raise ValueError; ``widths`` are their numbers of inputs."""
+    for name, part in parts.items():
+        kept, own = ({key[len(name) + 1:]: value for key, value in state.items() if key.startswith(f"{name}.")} for state in (arrays, numbers))
+        part.set_state(kept, own)
+        if widths[name] is not None and part.n != widths[name]:
+            raise ValueError(f"{name} should have {widths[name]} inputs: got {part.n}")
+        if isinstance(part, Weigher):
+            (<Weigher> part).next_weights()
+
+
+def replace_state(bank, arrays, numbers):
+    """Let a bank take a state; one that raises ValueError leaves it unchanged."""
+    before = bank.get_state()
+    try:
+        bank.take(arrays, numbers)
+    except ValueError:
+        bank.take(*before)
+        raise
+
+
 def begin(weigher, prior):
     """Start a weigher with prior weights."""
     weigher.given_prior = prior

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from noregret.base.display import as_renderable, as_text
 from noregret.base.json_text import canonical, indented
+from noregret.limits import MAX_CLASS_LIST, MAX_TEXT
 from noregret.proof.theorems.assumptions import Finding
 
 if TYPE_CHECKING:
@@ -27,6 +28,8 @@ FORMAT = "noregret.certificate/1"
 LINEAR = "learners"
 # Limits of the relative gap at which a search may stop.
 TIGHTEST, LOOSEST = 1e-12, 1e-2
+# The texts that say how data were read, one of which may list the classes.
+TRANSFORMS, OF_CLASSES = "data.transforms", "classes="
 
 
 @dataclass(frozen=True)
@@ -239,6 +242,12 @@ def promise_dict(promise: Promise) -> dict[str, Any]:
 def number(value: float | None) -> float | None:
     """Return a number that JSON can represent."""
     return None if value is None or not math.isfinite(value) else value
+
+
+def max_characters(path: str, text: str) -> int:
+    """Return how long a text at this place of a certificate may be."""
+    lists = path.startswith(TRANSFORMS) and text.startswith(OF_CLASSES)
+    return MAX_CLASS_LIST if lists else MAX_TEXT
 
 
 def seal(contents: Mapping[str, Any]) -> str:

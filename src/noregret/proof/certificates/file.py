@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 
 from noregret.base.json_schemas import fault_in, validator
 from noregret.errors import CertificateError
-from noregret.limits import MAX_TRANSFORM
 from noregret.proof.certificates.certificate import (
     FORMAT,
     LINEAR,
@@ -22,6 +21,7 @@ from noregret.proof.certificates.certificate import (
     Paid,
     Played,
     Promise,
+    max_characters,
     seal,
 )
 from noregret.proof.theorems.assumptions import Finding
@@ -33,11 +33,10 @@ if TYPE_CHECKING:
 SCHEMA = "certificate.schema.json"
 # Largest file in bytes; a certificate of a million features is smaller.
 MAX_BYTES = 64 << 20
-# Most values in a file, objects and lists, values besides the witness, and characters of a text.
+# Most values in a file, objects and lists, and values besides the witness.
 MAX_VALUES = 1_100_000
 MAX_CONTAINERS = 10_000
 MAX_FIELDS = 20_000
-MAX_TEXT = 10_000
 TEXT = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"', re.DOTALL)
 
 
@@ -174,7 +173,7 @@ def _check_values(contents: Mapping[str, Any]) -> None:
     todo, count = [("", contents)], 0
     while todo:
         path, value = todo.pop()
-        if isinstance(value, str) and len(value) > longest(path, value):
+        if isinstance(value, str) and len(value) > max_characters(path, value):
             raise CertificateError(f"{path}: a text of {len(value):,} characters")
         if isinstance(value, float) and not math.isfinite(value):
             raise CertificateError(f"{path}: {value} is not a finite number")
@@ -185,12 +184,6 @@ def _check_values(contents: Mapping[str, Any]) -> None:
             raise CertificateError(f"{path}: more values than any certificate has")
         items = value.items() if isinstance(value, Mapping) else enumerate(value)
         todo += [(f"{path}.{key}" if path else str(key), child) for key, child in items]
-
-
-def longest(path: str, text: str) -> int:
-    """Return how long a text may be: one may list thousands of classes."""
-    of_classes = path.startswith("data.transforms.") and text.startswith("classes=")
-    return MAX_TRANSFORM if of_classes else MAX_TEXT
 
 
 def _without_weights(contents: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -12,17 +12,19 @@ from noregret.errors import NoRegretError
 from noregret.hindsight import Limits
 from noregret.hindsight.proofs.answer import USUAL, is_rounding
 from noregret.hindsight.proofs.deadline import Deadline, time_limit
-from noregret.limits import MAX_TRANSFORM, UNDERFLOW
+from noregret.limits import UNDERFLOW
 from noregret.linear.learner import Learner
 from noregret.proof.certificates.certificate import (
     LOOSEST,
     TIGHTEST,
+    TRANSFORMS,
     Best,
     Certificate,
     Interval,
     Paid,
     Played,
     Promise,
+    max_characters,
 )
 from noregret.proof.theorems.assumptions import Finding, starts_untrained
 from noregret.proof.theorems.base_evidence import BaseEvidence
@@ -56,9 +58,10 @@ def certified(
         )
     if game.rounds == 0:
         raise NoRegretError("nothing was played yet, so there is nothing to certify")
-    if (longest := max(map(len, game.transforms), default=0)) > MAX_TRANSFORM:
-        what = f"the names of classes or columns have {longest:,} characters"
-        raise NoRegretError(f"{what}: too long for a certificate", "use shorter names")
+    for text in game.transforms:
+        if len(text) > max_characters(TRANSFORMS, text):
+            what = f"the names of classes or columns have {len(text):,} characters"
+            raise NoRegretError(f"{what}: too long for a certificate", "use shorter names")
     learner, told = game.learner, ExtraArguments(given)
     evidence = game.evidence(told, limits)
     for key in given:

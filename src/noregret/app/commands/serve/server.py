@@ -13,14 +13,13 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import HTMLResponse, PlainTextResponse, Response
 from starlette.routing import Route
 
+from noregret import service as served
 from noregret.app.commands.serve.desk import Desk
 from noregret.app.commands.serve.exposition import CONTENT_TYPE, exposition
 from noregret.app.commands.serve.interface import described, page
 from noregret.app.commands.serve.keys import ADMIN, LABEL, PREDICT, Keys
 from noregret.errors import NoRegretError
-from noregret.service import service as served
 from noregret.service.errors import ServiceError
-from noregret.service.requests import Reply
 
 JSON, NDJSON, PROBLEM = "application/json", "application/x-ndjson", "application/problem+json"
 # Bytes of a request, and of a batch; lines of a batch, and features of an example.
@@ -113,7 +112,7 @@ class Server:
             raise HTTPException(404, f"there is no model {name!r}: GET /models lists all")
         return self.desks[name]
 
-    def count(self, action: str, answer: Reply | Exception) -> None:
+    def count(self, action: str, answer: served.Reply | Exception) -> None:
         """Count an answer by its status."""
         key = action, status_of(answer)
         self.counts[key] = self.counts.get(key, 0) + 1
@@ -264,7 +263,7 @@ def example(action: str) -> str:
 # Answers.
 
 
-def told(answer: Reply) -> dict[str, Any]:
+def told(answer: served.Reply) -> dict[str, Any]:
     """Return an answer as JSON."""
     found = {"id": answer.id, "prediction": answer.prediction, "seq": answer.seq}
     if answer.chances is not None:
@@ -277,9 +276,9 @@ def named(label: Any) -> str:
     return label if isinstance(label, str) else encode(label).decode()
 
 
-def status_of(answer: Reply | Exception) -> int:
+def status_of(answer: served.Reply | Exception) -> int:
     """Return the status of an answer."""
-    if isinstance(answer, Reply):
+    if isinstance(answer, served.Reply):
         return 200
     if isinstance(answer, HTTPException):
         return answer.status_code
