@@ -8,7 +8,7 @@ logarithms of others' probabilities as inputs, and two more those of the latest 
 Probabilities are at least 1/((t + 2) K), and then normalised. None depends on the unit of a feature.
 """
 
-from libc.math cimport M_PI, exp, fabs, log, sqrt
+from libc.math cimport M_PI, fabs, log, sqrt
 from libc.stdint cimport int32_t
 from libc.stdlib cimport free, malloc, realloc
 from libc.string cimport memset
@@ -18,7 +18,8 @@ import numpy as np
 cimport cython
 cimport numpy as cnp
 
-from noregret.auto.layout cimport chance_of, clip
+from noregret.auto.class_chances cimport chances_of, floor_at, moved_by, settle_chances, weight_of
+from noregret.auto.layout cimport clip, usable
 from noregret.auto.members cimport noregret_feature
 from noregret.auto.memory_filters cimport MAX_INPUTS, Filters
 from noregret.linear.engine.engine cimport Row, position
@@ -55,12 +56,10 @@ for lane in range(2):
     KEPT_COMBINED[lane] = KEEP_COMBINED[lane]
 # Members that are combined, in order; the filters' place is taken by diagonal ones if there are none.
 cdef int[11] COMBINED_MEMBERS = [0, 1, 2, 3, 4, 5, 6, 7, 12, 16, 17]
-# Initial variance of the constant feature's weight, and the smallest weight of an observation.
-cdef double CONSTANT_VARIANCE = 100.0, MIN_WEIGHT = 1e-4
-# The weight of an observation, in units of the largest p(1 − p).
-cdef double CURVATURE_SHARE = 0.5
+# Initial variance of the constant feature's weight.
+cdef double CONSTANT_VARIANCE = 100.0
 # Limits of variances, and of slopes times values, so that float64 does not overflow.
-cdef double MAX_VARIANCE = 1e300, MAX_GRADIENT = 1e140, MAX_ERROR = 1e180
+cdef double MAX_VARIANCE = 1e300, MAX_GRADIENT = 1e140
 # The initial weight of each of the first four inputs of a combination, the precision of weights, and their limit.
 cdef double COMBINED_START = 0.25, COMBINED_PRECISION = 5.0, MAX_COMBINED_WEIGHT = 1e3
 # Counts are added to by this before they are divided: of all rounds, of the latest, and after a class.
@@ -71,72 +70,9 @@ cdef double LATEST_KEPT = 0.95
 cdef double SMALL_MOVE = 1e-3
 
 
-cdef void settle_chances(double* p, Py_ssize_t count, double floor) noexcept nogil:
-    """Raise probabilities to the floor and normalise them."""
-    cdef Py_ssize_t c
-    cdef double total = 0
-    for c in range(count):
-        p[c] = p[c] if p[c] > floor else floor  # NaN too
-        total += p[c]
-    for c in range(count):
-        p[c] /= total
-
-
-cdef void chances_of(const double* scores, int apart, double shrink, Py_ssize_t count, double floor, double* out) noexcept nogil:
-    """Fill in the softmax of scores times a factor, with a floor; even odds where scores overflowed."""
-    cdef Py_ssize_t c
-    cdef double top = scores[0], total = 0
-    for c in range(1, count):
-        top = max(top, scores[apart * c])
-    for c in range(count):
-        out[c] = exp((scores[apart * c] - top) * shrink)
-        total += out[c]
-    for c in range(count):
-        out[c] /= total
-    settle_chances(out, count, floor)
-
-
-cdef double weight_of(const double* p, Py_ssize_t count) noexcept nogil:
-    """Return the weight of an observation with these probabilities."""
-    cdef Py_ssize_t c
-    cdef double most = MIN_WEIGHT
-    for c in range(count):
-        most = max(most, CURVATURE_SHARE * p[c] * (1 - p[c]))
-    return most
-
-
-cdef inline double usable(double error) noexcept nogil:
-    """Return an error, or 0 if it is too large."""
-    return error if fabs(error) < MAX_ERROR else 0.0
-
-
-cdef double moved_by(double margin, double slope, double move) noexcept nogil:
-    """Return the change of a margin by the implicit step of the logistic loss, between 0 and |slope| · move."""
-    cdef double chance, short, found, far = 0, low = 0, high = fabs(slope) * move
-    cdef int k
-    for k in range(60):  # Newton's method within a bracket
-        chance = chance_of(-margin - far)
-        short = move * chance - far
-        if short > 0:
-            low = far
-        else:
-            high = far
-        found = far + short / (1 + move * chance * (1 - chance))
-        if not low < found < high:
-            found = 0.5 * (low + high)
-        if fabs(found - far) <= 1e-9 * found:
-            return found
-        far = found
-    return far
-
-
 cdef inline int combined_at(int which) noexcept nogil:
     """Return the place of a combination among the members."""
     return COMBINED + which if which < 2 else TOGETHER + which - 2
-
-
-cdef inline double floor_at(double rounds, Py_ssize_t count) noexcept nogil:
-    return 1 / ((rounds + 2) * count)
 
 
 @cython.final

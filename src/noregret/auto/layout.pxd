@@ -76,3 +76,8 @@ cdef inline double clip(double value, double low, double high) noexcept nogil:
 cdef inline double chance_of(double score) noexcept nogil:
     cdef double e = exp(-fabs(score))
     return 1 / (1 + e) if score >= 0 else e / (1 + e)
+
+
+cdef inline double usable(double error) noexcept nogil:
+    """Return an error, or 0 if it is so large that its square would overflow."""
+    return error if fabs(error) < 1e180 else 0.0

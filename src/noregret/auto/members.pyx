@@ -17,7 +17,7 @@ import numpy as np
 cimport cython
 cimport numpy as cnp
 
-from noregret.auto.layout cimport LOGISTIC, SQUARE, TILTED, Round, chance_of, clip, layout_of
+from noregret.auto.layout cimport LOGISTIC, SQUARE, TILTED, Round, chance_of, clip, layout_of, usable
 from noregret.auto.memory_filters cimport MAX_INPUTS, Filters
 from noregret.base.compiled.losses cimport Loss
 from noregret.linear.engine.engine cimport Row, position
@@ -68,14 +68,9 @@ cdef double SETTLED_ROUNDS = 10
 # 1/density of errors at 0, in mean errors, which turns a quantile step into a Newton step.
 cdef double TILT_STEP = 3.0
 cdef double MIN_WEIGHT = 1e-4
-# Limits of losses, errors, and slopes times values, so that float64 does not overflow.
-cdef double MAX_LOSS = 1e290, MAX_ERROR = 1e180, MAX_GRADIENT = 1e140
+# Limits of losses, and of slopes times values, so that float64 does not overflow.
+cdef double MAX_LOSS = 1e290, MAX_GRADIENT = 1e140
 cdef double FAST_AVERAGE = 0.2, SLOW_AVERAGE = 0.05
-
-
-cdef inline double usable(double error) noexcept nogil:
-    """Return an error, or 0 if it is too large."""
-    return error if fabs(error) < MAX_ERROR else 0.0
 
 
 def constant_feature(table, seen, rounds):
