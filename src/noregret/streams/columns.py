@@ -213,7 +213,8 @@ def check_columns(names: Sequence[str], options: Options, where: str, needs_targ
         *options.text,
         *options.time,
     ):
-        known(column, names, where)
+        if needs_target or column != options.target:
+            known(column, names, where)
     if needs_target and options.group is not None and options.group == options.target:
         raise WrongUsage(f"{options.group!r} is the target: groups need another column", file=where)
 

@@ -83,6 +83,10 @@ class LiftedReading(Reading):
         """Raise an error if no row so far has a field for the outcome."""
         self.inner.check_target()
 
+    def take_at_once(self) -> None:
+        """Take rows as they arrive."""
+        self.inner.take_at_once()
+
     def take_classes(self) -> None:
         """Take outcomes as classes from now on, any number of them."""
         self.inner.take_classes()

@@ -13,6 +13,8 @@ from noregret.streams.source import Piece
 
 # Nesting depth of a line: more than any example has, and safe for the stack of every parser.
 MAX_NESTING = 64
+# Up to this many lines are parsed faster one by one than by Arrow.
+FEW_LINES = 8
 # A line without brackets but the outer ones; in others those outside of strings are counted.
 FLAT = re.compile(rb"\s*(?:\{[^\[\]{}]*\}\s*)?")
 # Possessive, as backtracking would need memory for every character of a long value.
@@ -42,7 +44,7 @@ def parse(piece: Piece) -> Lines:
     """Parse a piece; called in any thread."""
     text = piece.text()
     lines = lines_of(text)
-    table = as_table(text) if are_whole(lines) else None
+    table = as_table(text) if len(lines) > FEW_LINES and are_whole(lines) else None
     examples, faults = ([], []) if table is not None else one_by_one(lines)
     return Lines(piece, table, examples, faults, len(lines))
 

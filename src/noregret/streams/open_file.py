@@ -6,6 +6,7 @@ import codecs
 import os
 import stat
 import sys
+import time
 import zlib
 from collections.abc import Callable, Iterator, Sequence
 from typing import IO
@@ -19,6 +20,8 @@ from noregret.streams.seals import Seal, new_hash
 BLOCK = 1 << 22
 # Bytes that a pipe may hold: its blocks are what is there, and small ones take more time each.
 PIPE = 1 << 20
+# Seconds between looks at a file that is followed.
+POLL_SECONDS = 0.05
 STDIN = "-"
 UTF_16, UTF_32 = (b"\xff\xfe", b"\xfe\xff"), b"\xff\xfe\0\0"
 PACKED = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd"}
@@ -38,9 +41,11 @@ class Opened:
         The file.
     converted
         Returns the text of a file of another kind, given the open file and its path.
+    follow
+        Whether to wait for more at the end of a plain file.
     """
 
-    def __init__(self, path: str, converted: Converter | None = None) -> None:
+    def __init__(self, path: str, converted: Converter | None = None, follow: bool = False) -> None:
         self.path, self.read_so_far, self.owned = path, 0, False
         self.stream: IO[bytes] | None = None
         if path == STDIN:
@@ -60,7 +65,13 @@ class Opened:
         first = read_at(self.descriptor, 0, 4) if self.regular else b""
         packing = packing_of(first)
         packed = packing is not None or converted is not None
-        self.seekable = self.regular and not packed and path != STDIN and not is_wide(first)
+        self.follow = follow and self.regular and path != STDIN
+        if self.follow and packed:
+            cure = "unpack it on the way, as with tail -c +1 -f … | zcat"
+            raise NoRegretError("compressed: what is added later cannot be read", cure, file=path)
+        self.seekable = (
+            not self.follow and self.regular and not packed and path != STDIN and not is_wide(first)
+        )
         if packed:
             self.raw = os.fdopen(os.dup(self.descriptor), "rb")
             self.stream = self.raw if packing is None else unpacked(self.raw, packing)
@@ -131,6 +142,10 @@ class Opened:
         if self.stream is None:
             with naming(self.path):
                 text = os.read(self.descriptor, most)
+                while not text and self.follow:
+                    self.check_whole()
+                    time.sleep(POLL_SECONDS)
+                    text = os.read(self.descriptor, most)
             self.read_so_far += len(text)
             return text
         try:
@@ -146,12 +161,15 @@ class Opened:
 
     def check_whole(self) -> None:
         """Refuse a file that has ended before the place where it ended when it was opened."""
+        self.size = max(self.size, self.read_so_far) if self.follow else self.size
         cut = os.fstat(self.descriptor).st_size < self.size
         if self.regular and (cut or (self.stream is None and self.read_so_far < self.size)):
             raise shortened(self.path)
 
     def more_is_there(self) -> bool:
         """Return whether data can be read without waiting."""
+        if self.follow:
+            return os.fstat(self.descriptor).st_size > self.read_so_far
         return self.regular or is_ready(self.descriptor)
 
     def skip(self, offset: int) -> None:

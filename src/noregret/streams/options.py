@@ -50,7 +50,7 @@ NOT_FOR_EXPERTS = (
     "negative",
 )
 # Options that are not listed as transforms: certificates state the target separately.
-ELSEWHERE = ("target", "format", "sniff")
+ELSEWHERE = ("target", "format", "follow", "sniff")
 # The prefix under which certificates list the classes of a learner, which are not an option.
 CLASSES = "classes="
 FLAGS = ("intercept", "no-header", "prices")
@@ -117,6 +117,8 @@ class Options:
         ``stop`` at a row that cannot be used, or ``skip`` and count it.
     format
         The format of the files; by default, that of their extension.
+    follow
+        Whether to wait at the end of the last file, a text file that grows, for further lines.
     add
         With ``asleep``, experts derived from the others: ``average`` and ``median`` of those awake,
         ``corrected``, a linear combination learned from earlier rows.
@@ -155,6 +157,7 @@ class Options:
     negative: str | None = None
     on_error: str = "stop"
     format: str | None = None
+    follow: bool = False
     add: tuple[str, ...] = ()
     group: str | None = None
     only: str | None = None

@@ -58,7 +58,7 @@ class Stream:
 
     def open(self, path: str) -> Opened:
         """Open one of the files."""
-        return Opened(path)
+        return Opened(path, follow=self.options.follow and path == self.paths[-1])
 
     def with_fourier(self, fourier: str) -> Stream:
         """Return a stream of the same files whose rows are random Fourier features."""
@@ -162,6 +162,7 @@ class Reading:
         self.wanted: Callable[[], bool] = lambda: True
         self.classes: ClassNames | None = None  # of the outcomes, if they are several classes
         self.undecided = False  # whether the first block will tell what outcomes are
+        self.at_once = False  # whether nothing is detected that needs more rows than one
         if state is not None:
             self.set_state(*state)
 
@@ -254,6 +255,10 @@ class Reading:
 
     def check_target(self) -> None:
         """Raise an error if no row so far has a field for the outcome."""
+
+    def take_at_once(self) -> None:
+        """Take rows as they arrive: nothing is detected that needs more than the first."""
+        self.at_once = True
 
     def take_classes(self) -> None:
         """Take outcomes as classes from now on, any number of them."""

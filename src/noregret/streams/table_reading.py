@@ -72,7 +72,7 @@ class TableReading(Reading):
         from noregret.streams.free_text import is_free_text
 
         options = self.options
-        if not options.sniff or options.missing == ASLEEP or not self.learning:
+        if self.at_once or not options.sniff or options.missing == ASLEEP or not self.learning:
             return
         apart = {options.target, options.group, *options.drop, *options.categories, *options.time}
         for name, values in columns.items():

@@ -178,7 +178,7 @@ def test_nothing_and_nothing_but_bad_rows(tmp_path: Path) -> None:
     file.write_text("a,y\n", encoding="utf-8")
     assert "there are no examples in it" in refused("run", file, "--target", "y")
     file.write_text("a,y\n" + "1,\n" * 5, encoding="utf-8")
-    said = refused("run", file, "--target", "y", "--on-error", "skip")
+    said = refused("run", file, "--target", "y", "--missing", "stop", "--on-error", "skip")
     assert "none of its 5 rows could be used" in said
 
 

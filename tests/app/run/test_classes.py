@@ -270,7 +270,7 @@ def test_a_run_over_classes_goes_on_to_the_same_end(
 def test_scaling_that_finds_no_usable_row_first_is_no_traceback(tmp_path: Path) -> None:
     (tmp_path / "d.csv").write_text("a,y\n" + "x,\n" * 5, "utf-8")
     options = ["--target", "y", "--scale", "standard", "--on-error", "skip"]
-    assert "none of its 5 rows could be used" in refused("run", tmp_path / "d.csv", *options)
+    assert "none of its 5 rows has 'y'" in refused("run", tmp_path / "d.csv", *options)
 
 
 @pytest.mark.parametrize("make", [LabelMeasures, ClassMeasures])

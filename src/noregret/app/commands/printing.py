@@ -19,7 +19,11 @@ if TYPE_CHECKING:
 
 
 def concluded(
-    result: Any, given: Namespace, failures: Sequence[str] = (), way_on: str = ""
+    result: Any,
+    given: Namespace,
+    failures: Sequence[str] = (),
+    way_on: str = "",
+    stderr: bool = False,
 ) -> None:
     """Print a result; then raise what could not be written, or that it was interrupted."""
     from noregret.app.report import renderer
@@ -27,9 +31,10 @@ def concluded(
     if given.json:
         from noregret.base.json_text import indented
 
-        print(indented(renderer(f"{result.kind} json")(result)))
+        shown = indented(renderer(f"{result.kind} json")(result))
+        print(shown, file=sys.stderr if stderr else sys.stdout)
     elif not given.quiet:
-        screen().print(renderer(f"{result.kind} text")(result))
+        screen(stderr).print(renderer(f"{result.kind} text")(result))
     if failures:
         raise NoRegretError("\n".join(failures))
     if getattr(result, "interrupted", False):
@@ -38,11 +43,11 @@ def concluded(
         raise KeyboardInterrupt(way_on)
 
 
-def screen() -> Console:
+def screen(stderr: bool = False) -> Console:
     """Return a screen that is neither too narrow nor too wide to read."""
     from rich.console import Console
 
-    console = Console(highlight=False, markup=False)
+    console = Console(highlight=False, markup=False, stderr=stderr)
     console.width = max(40, min(console.width, 100))
     return console
 

@@ -7,6 +7,7 @@ these.
 from __future__ import annotations
 
 import shlex
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -88,6 +89,12 @@ def chosen(block: Block, options: Options, task: str | None = None, loss: str = 
     if task == CLASSES and not loss:
         return several_chosen(f"as {AS_CLASSES} says; ")
     return Choice(NUMBERS, "square", number_words(block, values, task))
+
+
+def first_row(block: Block) -> Block:
+    """Return the first row of a block, so that a choice does not depend on how rows arrive."""
+    first = only(block, np.arange(len(block)) == 0)
+    return first if first.labelled.any() else replace(first, values=None, booleans=False)
 
 
 def number_words(block: Block, values: list[float], task: str | None) -> str:

@@ -203,7 +203,7 @@ class Game(PlayedGame):
                 try:
                     played = play_block(self.learner, reading, block, scores)
                 finally:
-                    self._keep(scores)
+                    self._keep(None if scores is None else scores[block.labelled])
                 if observe is None:
                     self.skipped += played.refused
                 else:

@@ -73,7 +73,7 @@ class ArffStream(CsvStream):
 
     name = "arff"
     extensions: ClassVar[tuple[str, ...]] = (".arff",)
-    meaningless = ("header", "quotes", "delimiter", "encoding", "sheet")
+    meaningless = ("header", "quotes", "delimiter", "encoding", "sheet", "follow")
     sniffed: ClassVar[bool] = False
 
     def open(self, path: str) -> Opened:

@@ -178,7 +178,7 @@ class NpzStream(Stream):
     name = "npz"
     extensions = (".npz",)
     reading_class = NpzReading
-    meaningless = (*FOR_TABLES, "hash")
+    meaningless = (*FOR_TABLES, "hash", "follow")
 
     def __init__(self, paths: Paths, options: Options) -> None:
         super().__init__(paths, options)

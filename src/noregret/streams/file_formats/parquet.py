@@ -223,7 +223,7 @@ class ParquetStream(Stream):
     name = "parquet"
     extensions = (".parquet", ".pq")
     reading_class = ParquetReading
-    meaningless = ("header", "quotes", "delimiter", "encoding", "sheet", *WRITTEN)
+    meaningless = ("header", "quotes", "delimiter", "encoding", "sheet", "follow", *WRITTEN)
 
     def __init__(self, paths: Paths, options: Options) -> None:
         super().__init__(paths, options)

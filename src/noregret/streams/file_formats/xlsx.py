@@ -87,7 +87,7 @@ class XlsxStream(CsvStream):
 
     name = "xlsx"
     extensions: ClassVar[tuple[str, ...]] = (".xlsx",)
-    meaningless = ("quotes", "delimiter", "encoding")
+    meaningless = ("quotes", "delimiter", "encoding", "follow")
     sniffed: ClassVar[bool] = False
 
     def open(self, path: str) -> Opened:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shlex
+import sys
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -27,6 +28,7 @@ from noregret.app.cli.options import (
     MISSING,
     MODEL,
     ON_ERROR,
+    OUTPUT,
     PARAMETER,
     PREDICTIONS,
     QUIET,
@@ -37,7 +39,9 @@ from noregret.app.cli.options import (
     TARGET,
     TEXT,
     TIME,
+    duration,
     file,
+    flag,
     number,
     option,
     params_of,
@@ -70,6 +74,11 @@ OPTIONS = [
     TIME,
     MISSING,
     ON_ERROR,
+    flag(
+        INPUT,
+        "--follow",
+        help="Wait at the end of the file for lines that are added to it, until Ctrl-C.",
+    ),
     option(
         INPUT,
         "--positive",
@@ -127,8 +136,18 @@ OPTIONS = [
         type=whole_number,
         help="Seed of the Fourier features (default: 0).",
     ),
-    PREDICTIONS,
+    PREDICTIONS.but(
+        "Write every prediction, made before its outcome was seen (.csv or .parquet); to - at once,"
+        " with the summary on stderr.",
+    ),
     MODEL,
+    option(
+        OUTPUT,
+        "--save-every",
+        metavar="TIME",
+        type=duration,
+        help="Write the model again whenever this time has passed, such as 10s or 5min.",
+    ),
     CERTIFICATE,
     REPORT,
     HINDSIGHT,
@@ -168,25 +187,18 @@ def run(given: Namespace) -> None:
     from noregret.app.commands.outputs import Outputs
     from noregret.app.commands.printing import command_line, concluded
     from noregret.app.commands.progress import shown, stoppable
+    from noregret.app.commands.run.answering import STDOUT, Answers
     from noregret.app.commands.run.runner import Run
     from noregret.app.results.loss_choice import CLASSES, is_open
     from noregret.linear.learner import is_of_classes
-    from noregret.proof.certificates.certificate import LOOSEST, TIGHTEST
     from noregret.streams import stream_of
-    from noregret.streams.options import ASLEEP, INDICATOR, STOP
+    from noregret.streams.options import INDICATOR, STOP
 
     params = params_of(given.parameter)
     missing = given.missing or STOP
     scale = given.scale or "none"
     options = reading_options(given, fourier=fourier_text(given), missing=missing, scale=scale)
-    if given.every < 1:
-        raise WrongUsage(f"--every must be at least 1 row: got {given.every}")
-    if options.missing == ASLEEP:
-        raise WrongUsage("--missing asleep is for forecasts of experts: use ‘noregret mix’")
-    if not given.hindsight and (given.look_back is not None or given.gap is not None):
-        raise WrongUsage("--look-back and --gap are about hindsight: leave out --no-hindsight")
-    if given.gap is not None and not TIGHTEST <= given.gap <= LOOSEST:
-        raise WrongUsage(f"--gap is from {TIGHTEST:g} to {LOOSEST:g}: got {given.gap:g}")
+    check_options(given)
     made, resume = learner_of(given.learner, params), given.resume
     check_task(given.task, made, given, params)
     if resume is not None and resume == given.checkpoint and not os.path.exists(resume):
@@ -203,11 +215,17 @@ def run(given: Namespace) -> None:
 
             usual = missing_of(resume)
         stream = type(stream)(stream.paths, replace(options, missing=usual))
+    outputs, answers = Outputs.of(given), None
+    if outputs.predictions == STDOUT:
+        outputs.predictions = None
+        answers = Answers(sys.stdout.buffer, stream.name == "jsonl")
+    # Rows are not kept for hindsight without need, as a stream may have no end.
+    compared = answers is None or bool(outputs.certificate or outputs.report)
     work = Run(
         stream,
         made,
-        Outputs.of(given),
-        hindsight=given.hindsight,
+        outputs,
+        hindsight=given.hindsight and compared,
         look_back=given.look_back,
         gap=given.gap,
         checkpoint=given.checkpoint,
@@ -216,6 +234,8 @@ def run(given: Namespace) -> None:
         command=command_line(),
         open_loss=is_open(given.learner, params),
         task=given.task,
+        answers=answers,
+        save_every=given.save_every,
     )
     with stoppable(work), shown(work, given.quiet or given.json):
         try:
@@ -226,7 +246,31 @@ def run(given: Namespace) -> None:
             raise
         except KeyboardInterrupt:
             raise KeyboardInterrupt(way_on(work)) from None
-    concluded(result, given, work.failures, way_on(work))
+    if answers is not None and answers.closed and not work.failures:
+        raise BrokenPipeError
+    concluded(result, given, work.failures, way_on(work), stderr=answers is not None)
+
+
+def check_options(given: Namespace) -> None:
+    """Refuse options that are out of range, or do not go together."""
+    from noregret.app.commands.run.answering import STDOUT
+    from noregret.proof.certificates.certificate import LOOSEST, TIGHTEST
+    from noregret.streams.options import ASLEEP
+
+    if given.every < 1:
+        raise WrongUsage(f"--every must be at least 1 row: got {given.every}")
+    if given.missing == ASLEEP:
+        raise WrongUsage("--missing asleep is for forecasts of experts: use ‘noregret mix’")
+    if not given.hindsight and (given.look_back is not None or given.gap is not None):
+        raise WrongUsage("--look-back and --gap are about hindsight: leave out --no-hindsight")
+    if given.gap is not None and not TIGHTEST <= given.gap <= LOOSEST:
+        raise WrongUsage(f"--gap is from {TIGHTEST:g} to {LOOSEST:g}: got {given.gap:g}")
+    if given.save_every is not None and given.model is None:
+        raise WrongUsage("--save-every saves the model: name its file with --model")
+    if given.predictions == STDOUT and (given.checkpoint or given.resume):
+        raise WrongUsage(
+            "answers that were given cannot be resumed: leave --checkpoint and --resume out"
+        )
 
 
 def learner_of(learner: str, params: dict[str, Any]) -> Any:

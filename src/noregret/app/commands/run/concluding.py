@@ -101,7 +101,7 @@ def write_predictions(run: Run, path: str, result: Result) -> None:
     predictions.write(path, made)
 
 
-def write_model(run: Run, path: str, result: Result) -> None:
+def write_model(run: Run, path: str, result: Result | None = None) -> None:
     """Write the model, with how the data were read."""
     from noregret.base.model_file import save
 

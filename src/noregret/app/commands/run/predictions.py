@@ -108,16 +108,20 @@ def show(found: Iterator[Any]) -> None:
 
 def write_csv(file: IO[bytes], found: Iterator[Any]) -> None:
     """Write tables as CSV, the names of the first on the first line."""
-    import pyarrow as pa
-    from pyarrow import csv
-
-    options = csv.WriteOptions(include_header=False)
     named = False
     for table in found:
         if not named:
             file.write(",".join(table.column_names).encode() + b"\n")
             named = True
-        rows = pa.BufferOutputStream()
-        csv.write_csv(table, rows, options)
-        file.write(rows.getvalue())
+        file.write(csv_of(table))
         file.flush()
+
+
+def csv_of(table: Any) -> bytes:
+    """Return the rows of a table as CSV, without the names."""
+    import pyarrow as pa
+    from pyarrow import csv
+
+    rows = pa.BufferOutputStream()
+    csv.write_csv(table, rows, csv.WriteOptions(include_header=False))
+    return bytes(rows.getvalue())

@@ -15,8 +15,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from noregret.app.commands.outputs import Outputs
+from noregret.app.commands.run.answering import Answers, numbered
 from noregret.app.commands.run.checkpoint import PREDICTIONS, ROWS, TAGS, companions
-from noregret.app.commands.run.concluding import conclude, write_all
+from noregret.app.commands.run.concluding import conclude, write_all, write_model
 from noregret.app.commands.run.watching import Watching
 from noregret.app.results.loss_choice import (
     AS_NUMBERS,
@@ -26,6 +27,7 @@ from noregret.app.results.loss_choice import (
     Choice,
     chosen,
     explain,
+    first_row,
 )
 from noregret.app.results.run import Result, Skipped, skipped
 from noregret.base.locks import Locks
@@ -85,6 +87,11 @@ class Run:
         Whether the first outcomes choose the learner's loss.
     task
         What outcomes are: ``numbers`` or ``classes``; None if the first outcomes tell.
+    answers
+        Writes each prediction at once, instead of a file at the end. Then the first row tells what
+        outcomes are, and signals and errors end the run as the end of the data does.
+    save_every
+        Seconds between saves of the model.
     """
 
     stream: Stream
@@ -100,6 +107,8 @@ class Run:
     told: Callable[[Run], None] | None = None
     open_loss: bool = False
     task: str | None = None
+    answers: Answers | None = None
+    save_every: float | None = None
 
     def __post_init__(self) -> None:
         self.kept_at = self.checkpoint or self.resume
@@ -125,7 +134,10 @@ class Run:
         self.spool: Numbers | None = None
         self.tags: Tags | None = None
         self.saved: int | None = None  # rounds in the last checkpoint
+        self.stored = (0, time.monotonic())  # rounds in the last model saved, and when
         self.reading = self.stream.reading()
+        if self.answers is not None:
+            self.reading.take_at_once()
         if self.chooses:
             self.reading.wait()
 
@@ -140,9 +152,18 @@ class Run:
                 f"{self.checkpoint}: exists already: --resume {self.checkpoint} resumes from it; to"
                 " start over, remove it"
             )
-        self.reading.wanted = lambda: not self.stopping
+        self.reading.wanted = self.goes_on
         if self.checkpoint is not None:
             self.reading.keep_seals()
+
+    def goes_on(self) -> bool:
+        """Return whether more rows are wanted; asked before each block, and while none comes."""
+        rounds, last = self.stored
+        due = self.save_every is not None and time.monotonic() - last >= self.save_every
+        if due and self.learner.rounds > rounds and self.outputs.model is not None:
+            write_model(self, self.outputs.model)
+            self.stored = self.learner.rounds, time.monotonic()
+        return not self.stopping
 
     @property
     def chooses(self) -> bool:
@@ -159,6 +180,8 @@ class Run:
     def choose(self, first: Block) -> Choice | None:
         """Return what the first outcomes are taken for; None if there was no choice."""
         loss = "" if self.open_loss else self.learner.engine.loss.name
+        if self.answers is not None:
+            first = first_row(first)
         found = chosen(first, self.stream.options, self.task, loss)
         if found.outcomes == SEVERAL and self.learner.params.get("delay"):
             raise NoRegretError(
@@ -211,10 +234,11 @@ class Run:
         self.began = time.perf_counter() - self.spent
         try:
             blocks = self.blocks()
-            scored = self.spool is not None or self.measures
+            scored = self.spool is not None or self.measures or self.answers is not None
             with self.game.recorded():
                 self.game.play_blocks(self.reading, blocks, self.take, scored)
-                self.interrupted = self.stopping
+                endless = self.answers is not None or self.stream.options.follow
+                self.interrupted = self.stopping and not endless
                 if self.interrupted and self.checkpoint is not None and self.learner.rounds:
                     self.save_checkpoint()
             if not self.learner.rounds:
@@ -226,6 +250,8 @@ class Run:
         except BaseException as error:
             if isinstance(error, BadExample):
                 explain(error, self.choice)
+            if isinstance(error, NoRegretError) and self.answers is not None and self.rounds:
+                self.finish(started)
             if self.checkpoint is not None and not Path(self.checkpoint).exists():
                 self.remove_checkpoint()  # no run can resume from here
             raise
@@ -252,7 +278,8 @@ class Run:
         first: list[Block] = []
         for block in blocks:
             first.append(block)
-            if block.labelled.any() or self.task == NUMBERS or self.stream.options.positive:
+            told = self.task == NUMBERS or self.stream.options.positive is not None
+            if block.labelled.any() or told or self.answers is not None:
                 break
             if sum(map(len, first)) > MAX_UNDECIDED:
                 self.reading.check_target()
@@ -287,7 +314,9 @@ class Run:
     def refuse_nothing(self) -> None:
         """Raise an error: there was nothing to learn from."""
         where = ", ".join(self.stream.paths)
-        if self.interrupted:
+        if self.answers is not None and self.answers.closed:
+            raise BrokenPipeError
+        if self.stopping:
             raise KeyboardInterrupt
         if self.skipped:
             first = self.skipped_rows[0]
@@ -335,10 +364,15 @@ class Run:
         if is_of_classes(self.learner):
             y = codes_of(self.learner, block.classes or [], y)
         self.watch(y, scores if self.measures else None, importances)
+        chances = () if played.chances is None else (played.chances,)
         if self.spool is not None and scores is not None:
             self.note_tags(tags, len(y))
-            chances = () if played.chances is None else (played.chances,)
             self.spool.add(numbers, scores, y, *chances)
+        if self.answers is not None and scores is not None:
+            count = block.read or len(block) + len(block.faults)
+            refused = numbered(self.seen, count, numbers, played.refused)
+            rows = np.column_stack([numbers, scores, y, *chances])
+            self.answers.give(self, rows, tags, refused)
         self.skipped += len(played.refused)
         more = max(0, TOLD - len(self.skipped_rows))
         for error in played.refused[:more]:
@@ -395,6 +429,8 @@ class Run:
 
     def certified(self) -> tuple[Certificate | None, str | None]:
         """Return the certificate, or why there is none."""
+        if not self.hindsight and self.answers is not None:
+            return None, "a stream is compared with hindsight for --certificate or --report only"
         if not self.hindsight:
             return None, "the comparison with hindsight was not asked for (--no-hindsight)"
         try:
