@@ -9,7 +9,9 @@ int noregret_cpu = NOREGRET_BASELINE;
 #if defined(__x86_64__) && defined(__GNUC__)
 static int highest(void) {
     __builtin_cpu_init();
-    if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("fma")) {
+    if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("fma") ||
+        !__builtin_cpu_supports("bmi") || !__builtin_cpu_supports("bmi2") ||
+        !__builtin_cpu_supports("lzcnt")) {
         return NOREGRET_BASELINE;
     }
     return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&

@@ -3,7 +3,7 @@
 #ifndef NOREGRET_DISPATCH_H
 #define NOREGRET_DISPATCH_H
 
-/* avx2 has fma besides; avx512 has avx512f, avx512dq and avx512vl. */
+/* avx2 has fma, bmi, bmi2 and lzcnt besides; avx512 has avx512f, avx512dq and avx512vl. */
 enum { NOREGRET_BASELINE, NOREGRET_AVX2, NOREGRET_AVX512, NOREGRET_LEVELS };
 
 #if defined(__GNUC__)
@@ -17,8 +17,9 @@ extern const char *const noregret_levels[NOREGRET_LEVELS];
 #endif
 
 /* DISPATCHED(type, name, parameters, arguments) { body } defines a function whose body is compiled
-   for the baseline and for AVX2; FUSED the same, with products and sums fused in AVX2 where the file
-   allows it, for results that are not promised to the bit. `static` may stand in front. */
+   for the baseline and for AVX2; BITWISE the same, with the shifts and counts of bits that come with
+   it; FUSED the same, with products and sums fused in AVX2 where the file allows it, for results that
+   are not promised to the bit. `static` may stand in front. */
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
 #define WIDE_VECTORS /* loops that are written for one level each may be compiled */
 #define NOREGRET_VARIANTS(isa, type, name, parameters, arguments)                                  \
@@ -33,10 +34,13 @@ extern const char *const noregret_levels[NOREGRET_LEVELS];
     static inline __attribute__((always_inline)) type name##_body parameters
 #define DISPATCHED(type, name, parameters, arguments)                                              \
     NOREGRET_VARIANTS("avx2", type, name, parameters, arguments)
+#define BITWISE(type, name, parameters, arguments)                                                 \
+    NOREGRET_VARIANTS("avx2,bmi,bmi2,lzcnt", type, name, parameters, arguments)
 #define FUSED(type, name, parameters, arguments)                                                   \
     NOREGRET_VARIANTS("avx2,fma", type, name, parameters, arguments)
 #else
 #define DISPATCHED(type, name, parameters, arguments) type name parameters
+#define BITWISE(type, name, parameters, arguments) type name parameters
 #define FUSED(type, name, parameters, arguments) type name parameters
 #endif
 

@@ -4,6 +4,7 @@
 
    Arrow reads the same numbers, but takes 3 to 5 times as long on one core (20 columns of 3, 6 and 17
    digits), by columns that would have to be copied into rows. */
+#include "cpu_dispatch.h"
 #include "field_ends.h"
 
 #include <math.h>
@@ -78,9 +79,8 @@ APART static const char *read_odd_cell(const Reader *reader, const char *p, doub
 
 /* Read the row whose first mark is given; returns the mark of its newline, NULL where the row is
    not plain. The marks are where cells end. */
-static inline const uint32_t *read_row(const Reader *reader, const noregret_piece *piece,
-                                       const uint32_t *mark, const char *p, double *x,
-                                       double *outcome) {
+INLINE const uint32_t *read_row(const Reader *reader, const noregret_piece *piece,
+                                const uint32_t *mark, const char *p, double *x, double *outcome) {
     for (int64_t c = 0; c < reader->columns; c++, mark++) {
         const char *end = piece->start + *mark;
         const int32_t place = reader->places[c];
@@ -103,7 +103,9 @@ static inline const uint32_t *read_row(const Reader *reader, const noregret_piec
     return mark - 1;
 }
 
-static int read_piece(const Reader *reader, const noregret_piece *piece, noregret_table *table) {
+static BITWISE(int, read_piece,
+               (const Reader *reader, const noregret_piece *piece, noregret_table *table),
+               (reader, piece, table)) {
     const uint32_t *mark = piece->marks;
     for (const char *p = piece->start; p < piece->end; table->line_count++) {
         if (noregret_at_line_end(p, piece->end)) {

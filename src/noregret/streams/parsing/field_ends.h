@@ -28,7 +28,7 @@ typedef struct {
 } noregret_mark_set;
 
 #if defined(__SSE2__)
-static inline uint64_t noregret_marks_of_16(const char *p, noregret_mark_set set) {
+INLINE uint64_t noregret_marks_of_16(const char *p, noregret_mark_set set) {
     const __m128i bytes = _mm_loadu_si128((const __m128i *)(const void *)p);
     __m128i found = _mm_or_si128(_mm_cmpeq_epi8(bytes, _mm_set1_epi8(set.one)),
                                  _mm_cmpeq_epi8(bytes, _mm_set1_epi8(set.other)));
@@ -38,7 +38,7 @@ static inline uint64_t noregret_marks_of_16(const char *p, noregret_mark_set set
     return (uint64_t)(uint32_t)_mm_movemask_epi8(found);
 }
 #else
-static inline uint64_t noregret_marks_of_8(const char *p, noregret_mark_set set) {
+INLINE uint64_t noregret_marks_of_8(const char *p, noregret_mark_set set) {
     const uint64_t word = noregret_load8(p);
     uint64_t found = noregret_equal_bytes(word, (uint8_t)set.one) |
                      noregret_equal_bytes(word, (uint8_t)set.other);
@@ -49,12 +49,12 @@ static inline uint64_t noregret_marks_of_8(const char *p, noregret_mark_set set)
     return (found >> 7) * UINT64_C(0x0102040810204080) >> 56; /* the bits side by side */
 }
 
-static inline uint64_t noregret_marks_of_16(const char *p, noregret_mark_set set) {
+INLINE uint64_t noregret_marks_of_16(const char *p, noregret_mark_set set) {
     return noregret_marks_of_8(p, set) | noregret_marks_of_8(p + 8, set) << 8;
 }
 #endif
 
-static inline int noregret_ones(uint64_t word) {
+INLINE int noregret_ones(uint64_t word) {
     word -= word >> 1 & EACH_BYTE(0x55);
     word = (word & EACH_BYTE(0x33)) + (word >> 2 & EACH_BYTE(0x33));
     return (int)(((word + (word >> 4)) & EACH_BYTE(0x0f)) * EACH_BYTE(1) >> 56);
@@ -62,8 +62,7 @@ static inline int noregret_ones(uint64_t word) {
 
 /* Write down the places of the ones, `usual` of them at first and then eight at a time: a few too
    many, so that few branches depend on their number. */
-static inline uint32_t *noregret_write_marks(uint32_t *out, uint32_t base, uint64_t found,
-                                             int usual) {
+INLINE uint32_t *noregret_write_marks(uint32_t *out, uint32_t base, uint64_t found, int usual) {
     const int count = noregret_ones(found);
     for (int done = 0, many = usual; done < count; done += many, many = 8) {
         for (int k = 0; k < many; k++) {
@@ -74,7 +73,7 @@ static inline uint32_t *noregret_write_marks(uint32_t *out, uint32_t base, uint6
     return out + count;
 }
 
-static inline void noregret_mark(noregret_piece *piece, noregret_mark_set set) {
+INLINE void noregret_mark(noregret_piece *piece, noregret_mark_set set) {
     const char *p = piece->start;
     uint32_t *out = piece->marks;
     for (; piece->end - p >= 64; p += 64) {

@@ -20,7 +20,7 @@
 
 enum { NOREGRET_LEAST_POWER = -342, NOREGRET_MOST_POWER = 308 };
 /* Bytes of the text that must follow a field, as they are read with it. */
-enum { NOREGRET_BEHIND_FIELD = 9 };
+enum { NOREGRET_BEHIND_FIELD = 16 };
 
 /* 5^k in 128 bits, the top bit set; filled by noregret_prepare_numbers. */
 extern uint64_t noregret_fives[NOREGRET_MOST_POWER - NOREGRET_LEAST_POWER + 1][2];
@@ -112,8 +112,70 @@ static inline uint64_t noregret_first_bytes(const char *at, ptrdiff_t count) {
     return (noregret_load8(at) ^ EACH_BYTE('0')) << (64 - 8 * count);
 }
 
-/* A number of up to eight bytes, of which one may be a dot: close the gap that it leaves. */
-INLINE int noregret_read_short_field(const char *at, const char *end, double *size) {
+/* All ones, then zeros: 16 bytes from 16 - n on are a mask of the first n. */
+static const uint64_t noregret_kept[4] = {UINT64_MAX, UINT64_MAX, 0, 0};
+
+#if defined(__SSE2__)
+static inline __m128i noregret_first_of_16(ptrdiff_t count) {
+    return _mm_loadu_si128((const __m128i *)(const void *)((const char *)noregret_kept + 16 - count));
+}
+
+/* The two numbers that 16 digits spell, eight each, as 32-bit integers. */
+static inline __m128i noregret_eights(__m128i each) {
+    const __m128i low = _mm_set1_epi16(255);
+    /* ten times the first of each pair and the second, then pairs of pairs, then those of fours */
+    const __m128i firsts = _mm_mullo_epi16(_mm_and_si128(each, low), _mm_set1_epi16(10));
+    const __m128i twos = _mm_add_epi16(firsts, _mm_srli_epi16(each, 8));
+    const __m128i fours = _mm_madd_epi16(twos, _mm_set1_epi32(100 | 1 << 16));
+    const __m128i packed = _mm_packs_epi32(fours, fours);
+    return _mm_madd_epi16(packed, _mm_set1_epi32(10000 | 1 << 16));
+}
+
+static inline int noregret_are_digits(__m128i each) {
+    const __m128i nine = _mm_set1_epi8(9);
+    return _mm_movemask_epi8(_mm_cmpeq_epi8(_mm_max_epu8(each, nine), nine)) == 0xffff;
+}
+
+static inline __m128i noregret_load16(const char *at) {
+    return _mm_loadu_si128((const __m128i *)(const void *)at);
+}
+#endif
+
+#if defined(__SSE2__) && defined(FLT_EVAL_METHOD) && FLT_EVAL_METHOD == 0
+enum { NOREGRET_SHORT_FIELD = 16 };
+
+/* A number of up to 16 bytes, of which the first may be a minus and one a dot: close the gap that it
+   leaves. The minus counts as a zero, and zeros follow the digits to make 16: a double holds that
+   exactly, as there are at most 15 before them. */
+INLINE int noregret_read_short_field(const char *at, const char *end, double *value) {
+    static const double weights[2][2] = {{1e8, 1}, {-1e8, -1}};
+    const __m128i zero = _mm_set1_epi8('0');
+    const __m128i none = _mm_setr_epi8('-', '0', '0', '0', '0', '0', '0', '0', '0', '0', '0', '0',
+                                       '0', '0', '0', '0');
+    const ptrdiff_t count = end - at;
+    const int negative = *at == '-';
+    const __m128i bytes = noregret_load16(at);
+    const uint32_t dots = (uint32_t)_mm_movemask_epi8(_mm_cmpeq_epi8(bytes, _mm_set1_epi8('.')));
+    const ptrdiff_t whole = noregret_zeros_below(dots | UINT32_C(1) << count);
+    const __m128i each = _mm_and_si128(
+        _mm_andnot_si128(_mm_cmpeq_epi8(bytes, none), _mm_xor_si128(bytes, zero)),
+        noregret_first_of_16(count));
+    const __m128i before = noregret_first_of_16(whole);
+    const __m128i closed = _mm_or_si128(_mm_and_si128(before, each),
+                                        _mm_andnot_si128(before, _mm_srli_si128(each, 1)));
+    const __m128d parts = _mm_mul_pd(_mm_cvtepi32_pd(noregret_eights(closed)),
+                                     _mm_loadu_pd(weights[negative]));
+    *value = _mm_cvtsd_f64(_mm_add_sd(parts, _mm_unpackhi_pd(parts, parts))) /
+             noregret_tens[16 - whole];
+    return noregret_are_digits(closed) & (count > negative + (whole < count)) & (whole < 16);
+}
+#else
+enum { NOREGRET_SHORT_FIELD = 8 };
+
+/* A number of up to eight bytes, of which the first may be a minus and one a dot: close the gap that it leaves. */
+INLINE int noregret_read_short_field(const char *at, const char *end, double *value) {
+    const int negative = *at == '-';
+    at += negative;
     if (UNLIKELY(at == end)) {
         return 0;
     }
@@ -124,30 +186,22 @@ INLINE int noregret_read_short_field(const char *at, const char *end, double *si
         after = 7 - (noregret_zeros_below(dot) >> 3);
         word = (word & ~((dot << 1) - 1)) | (word & ((dot >> 7) - 1)) << 8;
     }
-    *size = noregret_divided(noregret_eight_digits(word), after);
+    *value = noregret_signed(noregret_divided(noregret_eight_digits(word), after), negative);
     return !noregret_not_digits(word) && end - at > (dots != 0);
 }
+#endif
 
 /* The number that the first `count` of 16 bytes spell, 7 or more, if zeros follow them to make 16
    digits. False where one of them is no digit. */
 INLINE int noregret_sixteen_digits(const char *at, ptrdiff_t count, uint64_t *digits) {
-    static const uint64_t kept[4] = {UINT64_MAX, UINT64_MAX, 0, 0};
-    const char *mask = (const char *)kept + 16 - count;
 #if defined(__SSE2__)
-    const __m128i nine = _mm_set1_epi8(9), zero = _mm_set1_epi8('0'), low = _mm_set1_epi16(255);
-    const __m128i bytes = _mm_loadu_si128((const __m128i *)(const void *)at);
-    const __m128i each = _mm_and_si128(_mm_xor_si128(bytes, zero),
-                                       _mm_loadu_si128((const __m128i *)(const void *)mask));
-    /* ten times the first of each pair and the second, then pairs of pairs, then those of fours */
-    const __m128i firsts = _mm_mullo_epi16(_mm_and_si128(each, low), _mm_set1_epi16(10));
-    const __m128i twos = _mm_add_epi16(firsts, _mm_srli_epi16(each, 8));
-    const __m128i fours = _mm_madd_epi16(twos, _mm_set1_epi32(100 | 1 << 16));
-    const __m128i packed = _mm_packs_epi32(fours, fours);
-    const __m128i eights = _mm_madd_epi16(packed, _mm_set1_epi32(10000 | 1 << 16));
-    const uint64_t both = (uint64_t)_mm_cvtsi128_si64(eights);
+    const __m128i each = _mm_xor_si128(noregret_load16(at), _mm_set1_epi8('0'));
+    const __m128i kept = _mm_and_si128(each, noregret_first_of_16(count));
+    const uint64_t both = (uint64_t)_mm_cvtsi128_si64(noregret_eights(kept));
     *digits = (both & UINT32_MAX) * 100000000 + (both >> 32);
-    return _mm_movemask_epi8(_mm_cmpeq_epi8(_mm_max_epu8(each, nine), nine)) == 0xffff;
+    return noregret_are_digits(kept);
 #else
+    const char *mask = (const char *)noregret_kept + 16 - count;
     const uint64_t first = (noregret_load8(at) ^ EACH_BYTE('0')) & noregret_load8(mask);
     const uint64_t second = (noregret_load8(at + 8) ^ EACH_BYTE('0')) & noregret_load8(mask + 8);
     *digits = noregret_eight_digits(first) * 100000000 + noregret_eight_digits(second);
@@ -176,12 +230,14 @@ INLINE double noregret_scaled_down(uint64_t digits, ptrdiff_t power) {
     return value;
 }
 
-/* One digit, a dot and 7 to 18 more. Branches on how many are avoided: numbers written with all their
+/* Perhaps a minus, one digit, a dot and 7 to 18 more. Branches on how many are avoided: numbers written with all their
    digits have 15 to 18 of them, at random. */
-INLINE int noregret_read_long_field(const char *at, const char *end, double *size) {
+INLINE int noregret_read_long_field(const char *at, const char *end, double *value) {
     /* by how many digits are more than 16: factors of the digits before, of the last but one, of the
        last */
     static const uint8_t factors[3][3] = {{1, 0, 0}, {10, 0, 1}, {100, 10, 1}};
+    const int negative = *at == '-';
+    at += negative;
     const ptrdiff_t after = end - at - 2, more = after > 16 ? after - 16 : 0;
     const uint64_t lead = (uint8_t)(*at - '0');
     uint64_t digits;
@@ -196,19 +252,15 @@ INLINE int noregret_read_long_field(const char *at, const char *end, double *siz
         return 0;
     }
     digits = (lead * UINT64_C(10000000000000000) + digits) * factor[0] + tens + ones;
-    *size = noregret_scaled_down(digits, 16 + more);
+    *value = noregret_signed(noregret_scaled_down(digits, 16 + more), negative);
     return 1;
 }
 
 /* Read the number that ends where the field does; false where it does not. The field is not empty,
    and NOREGRET_BEHIND_FIELD bytes of the text follow it. */
 INLINE int noregret_read_field(const char *at, const char *end, double *value) {
-    const int negative = *at == '-';
-    const char *p = at + (negative | (*at == '+'));
-    double size;
-    if (LIKELY(end - p <= 8 ? noregret_read_short_field(p, end, &size)
-                            : noregret_read_long_field(p, end, &size))) {
-        *value = noregret_signed(size, negative);
+    if (LIKELY(end - at <= NOREGRET_SHORT_FIELD ? noregret_read_short_field(at, end, value)
+                                                : noregret_read_long_field(at, end, value))) {
         return 1;
     }
     double any; /* no address of *value is given away, so that it may stay in a register */

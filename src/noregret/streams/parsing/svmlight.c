@@ -1,6 +1,7 @@
 /* Lines of positions and values. Those written the usual way, with single blanks and nothing but
    numbers, are read here and fast; at anything else the line is read again from its start by the
    reader in svmlight_lines.c. */
+#include "cpu_dispatch.h"
 #include "field_ends.h"
 #include "svmlight.h"
 
@@ -51,31 +52,34 @@ static const uint32_t *skip_group(const noregret_piece *piece, const uint32_t *m
 }
 
 /* Read a line written the usual way: single blanks, nothing but numbers. False where it is not,
-   with nothing changed but entries behind the count. */
-static inline int read_regular_line(noregret_svmlight_reader *reader, const noregret_piece *piece,
-                                    const uint32_t **mark) {
-    const char *end = reader->end, *p = piece->start + **mark;
+   with nothing changed but entries behind the count. What the loop needs is in local variables:
+   otherwise it would be reloaded after every number written, which might alias it. */
+INLINE int read_regular_line(noregret_svmlight_reader *reader, const noregret_piece *piece,
+                             const uint32_t **mark, const int numbered) {
+    const char *start = piece->start, *end = reader->end;
+    const char *p = start + **mark;
     const uint32_t *m = *mark;
     double outcome, sum = 0;
-    const int64_t first = reader->rows ? reader->rows->count : reader->scanned->count;
-    int64_t filled = first;
-    int32_t last = 0, falls = 0;
+    const int64_t first = numbered ? reader->rows->count : reader->scanned->count;
+    int32_t *at = numbered ? reader->rows->indices + first : NULL;
+    double *data = numbered ? reader->rows->data + first : NULL;
+    const int32_t intercept = reader->intercept;
+    int32_t last = intercept - 1, falls = 0;
     if (noregret_read_number(reader->start, end, &outcome) != p ||
         !(fabs(outcome) < NOREGRET_MAX_VALUE)) {
         return 0;
     }
-    if (reader->rows && reader->intercept) {
-        reader->rows->indices[filled] = 0, reader->rows->data[filled++] = 1;
+    if (numbered && intercept) {
+        *at++ = 0, *data++ = 1;
     }
-    last = reader->intercept - 1;
     m = skip_group(piece, m);
-    p = piece->start + *m;
+    p = start + *m;
     while (!noregret_ends_line(p)) {
         const char *field = p + 1;
         if (UNLIKELY(*p != ' ')) {
             return 0;
         }
-        const char *colon = piece->start + *++m;
+        const char *colon = start + *++m;
         if (UNLIKELY(*colon != ':')) {
             if (colon == field && noregret_ends_line(colon)) { /* a blank at the end */
                 p = colon;
@@ -83,24 +87,23 @@ static inline int read_regular_line(noregret_svmlight_reader *reader, const nore
             }
             return 0;
         }
-        p = piece->start + *++m;
-        const uint64_t word = noregret_load8_before(field, end) ^ EACH_BYTE('0');
+        p = start + *++m;
         const ptrdiff_t digits = colon - field;
         double value;
-        if (UNLIKELY(digits < 1 || digits > 7 || noregret_not_digits(word) << (64 - 8 * digits))) {
+        if (UNLIKELY((size_t)digits - 1 > 6 || end - p < NOREGRET_BEHIND_FIELD ||
+                     colon + 1 == p || !noregret_read_field(colon + 1, p, &value))) {
             return 0;
         }
-        if (UNLIKELY(colon + 1 == p || end - p < NOREGRET_BEHIND_FIELD ||
-                     !noregret_read_field(colon + 1, p, &value))) {
+        const uint64_t word = noregret_first_bytes(field, digits);
+        if (UNLIKELY(noregret_not_digits(word))) {
             return 0;
         }
-        const uint64_t index = noregret_eight_digits(word << (64 - 8 * digits));
         sum += fabs(value);
-        if (reader->rows) {
-            const int32_t at = (int32_t)index + reader->intercept;
-            falls |= at <= last;
-            last = at;
-            reader->rows->indices[filled] = at, reader->rows->data[filled++] = value;
+        if (numbered) {
+            const int32_t here = (int32_t)noregret_eight_digits(word) + intercept;
+            falls |= here <= last;
+            last = here;
+            *at++ = here, *data++ = value;
         } else if (UNLIKELY(!add_name(reader->scanned, field, digits, value))) {
             return 0;
         }
@@ -108,8 +111,8 @@ static inline int read_regular_line(noregret_svmlight_reader *reader, const nore
     if (!(sum < NOREGRET_MAX_VALUE) || !noregret_add_row(reader->lines, outcome, reader->line)) {
         return 0;
     }
-    if (reader->rows) {
-        reader->rows->count = filled;
+    if (numbered) {
+        reader->rows->count = at - reader->rows->indices;
         if (UNLIKELY(falls)) {
             noregret_svmlight_order(reader, first);
         }
@@ -119,18 +122,19 @@ static inline int read_regular_line(noregret_svmlight_reader *reader, const nore
     return 1;
 }
 
-static inline void read_piece(noregret_svmlight_reader *reader, const noregret_piece *piece) {
+INLINE void read_piece(noregret_svmlight_reader *reader, const noregret_piece *piece,
+                       const int numbered) {
     const uint32_t *mark = piece->marks;
     while (reader->start < piece->end && !reader->lines->failed) {
-        const int64_t count = reader->scanned ? reader->scanned->count : 0;
-        const size_t used = reader->scanned ? reader->scanned->used : 0;
-        if (LIKELY(read_regular_line(reader, piece, &mark))) {
+        const int64_t count = numbered ? 0 : reader->scanned->count;
+        const size_t used = numbered ? 0 : reader->scanned->used;
+        if (LIKELY(read_regular_line(reader, piece, &mark, numbered))) {
             mark += *reader->at == '\r';
             reader->start = reader->at + 1 + (*reader->at == '\r');
             reader->line++, mark++;
             continue;
         }
-        if (reader->scanned) {
+        if (!numbered) {
             reader->scanned->count = count, reader->scanned->used = used;
         }
         noregret_svmlight_read_any(reader);
@@ -141,7 +145,7 @@ static inline void read_piece(noregret_svmlight_reader *reader, const noregret_p
     }
 }
 
-static inline void read_lines(noregret_svmlight_reader *reader) {
+INLINE void read_lines(noregret_svmlight_reader *reader, const int numbered) {
     const noregret_mark_set set = {':', ':', 1, 12};
     noregret_piece piece = {NULL, NULL, NULL, 0, 0};
     while (!reader->lines->failed && noregret_next_piece(&piece, reader->start, reader->end)) {
@@ -149,7 +153,7 @@ static inline void read_lines(noregret_svmlight_reader *reader) {
         if (!reserve(reader, &piece)) {
             break;
         }
-        read_piece(reader, &piece);
+        read_piece(reader, &piece, numbered);
     }
     while (reader->start < reader->end && !reader->lines->failed) {
         noregret_svmlight_read_any(reader);
@@ -159,19 +163,21 @@ static inline void read_lines(noregret_svmlight_reader *reader) {
     noregret_free_sorter(&reader->sorter);
 }
 
-void noregret_read_svmlight(noregret_rows *rows, const char *text, size_t size, int intercept,
-                            int scored) {
+BITWISE(void, noregret_read_svmlight,
+        (noregret_rows * rows, const char *text, size_t size, int intercept, int scored),
+        (rows, text, size, intercept, scored)) {
     noregret_svmlight_reader reader = {.text = text, .end = text + size, .start = text, .at = text,
                                        .intercept = intercept, .scored = scored, .rows = rows,
                                        .lines = &rows->lines};
-    read_lines(&reader);
+    read_lines(&reader, 1);
 }
 
-void noregret_scan_svmlight(noregret_scanned *scanned, const char *text, size_t size, int intercept,
-                            int scored) {
+BITWISE(void, noregret_scan_svmlight,
+        (noregret_scanned * scanned, const char *text, size_t size, int intercept, int scored),
+        (scanned, text, size, intercept, scored)) {
     noregret_svmlight_reader reader = {.text = text, .end = text + size, .start = text, .at = text,
                                        .intercept = intercept, .scored = scored,
                                        .scanned = scanned, .lines = &scanned->lines};
     scanned->intercept = intercept;
-    read_lines(&reader);
+    read_lines(&reader, 0);
 }

@@ -1,6 +1,7 @@
 /* Lines in Vowpal Wabbit's format. Those written the usual way, with single blanks and names and
    numbers only, are read here and fast; at anything else the line is read again from its start by
    the reader in vw_lines.c. */
+#include "cpu_dispatch.h"
 #include "field_ends.h"
 #include "vw.h"
 
@@ -43,8 +44,8 @@ APART static uint64_t copy_long(const noregret_vw_reader *reader, char *to, cons
 
 /* Read features from the mark at which the last field ended, up to the one that ends the namespace:
    a bar or the end of the line. NULL where something is not as usual. */
-static inline const uint32_t *read_features(noregret_vw_reader *reader, const noregret_piece *piece,
-                                            const uint32_t *mark) {
+INLINE const uint32_t *read_features(noregret_vw_reader *reader, const noregret_piece *piece,
+                                     const uint32_t *mark) {
     const char *start = piece->start, *p = start + *mark, *safe = reader->end - 24;
     const size_t prefix_length = reader->prefix_length;
     const uint64_t prefix = reader->prefix_word;
@@ -104,8 +105,8 @@ static inline const uint32_t *read_features(noregret_vw_reader *reader, const no
     return mark;
 }
 
-static inline int read_regular_line(noregret_vw_reader *reader, const noregret_piece *piece,
-                                    const uint32_t **at) {
+INLINE int read_regular_line(noregret_vw_reader *reader, const noregret_piece *piece,
+                             const uint32_t **at) {
     noregret_vw_head head = {{0, 1, 0}, 0, reader->text, reader->text};
     const int64_t first = reader->scanned->count;
     const uint32_t *mark = *at;
@@ -153,7 +154,7 @@ static int reserve(noregret_vw_reader *reader, const noregret_piece *piece) {
            noregret_grow_scanned(scanned, piece->count + guess);
 }
 
-static void read_piece(noregret_vw_reader *reader, const noregret_piece *piece) {
+INLINE void read_piece(noregret_vw_reader *reader, const noregret_piece *piece) {
     noregret_scanned *scanned = reader->scanned;
     const uint32_t *mark = piece->marks;
     while (reader->start < piece->end && !scanned->lines.failed) {
@@ -181,8 +182,9 @@ static int is_ascii(const char *text, size_t size) {
     return !(any & 0x80);
 }
 
-void noregret_scan_vw(noregret_scanned *scanned, const char *text, size_t size, int intercept,
-                      int scored) {
+BITWISE(void, noregret_scan_vw,
+        (noregret_scanned * scanned, const char *text, size_t size, int intercept, int scored),
+        (scanned, text, size, intercept, scored)) {
     const noregret_mark_set set = {':', '|', 1, 12};
     noregret_piece piece = {NULL, NULL, NULL, 0, 0};
     noregret_vw_reader reader = {.text = text,
