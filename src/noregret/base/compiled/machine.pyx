@@ -122,6 +122,29 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(before=close, after_in_parent=reopen, after_in_child=open_copy)
 
 
+# Memory that is freed and used again.
+
+cdef extern from *:
+    """
+    #if defined(__GLIBC__)
+    #include <malloc.h>
+    #endif
+
+    static void noregret_keep_memory(void) {
+    #if defined(__GLIBC__)
+        mallopt(M_MMAP_THRESHOLD, 32 << 20); /* the largest value that every version accepts */
+        mallopt(M_TRIM_THRESHOLD, 128 << 20);
+    #endif
+    }
+    """
+    void noregret_keep_memory() noexcept
+
+
+def keep_freed_memory():
+    """Keep freed memory for the next block of rows: the system would clear every page again."""
+    noregret_keep_memory()
+
+
 # Arrays whose pages take memory only once they are written.
 #
 # The state of a learner has room for every feature up to the largest position, and a single row may

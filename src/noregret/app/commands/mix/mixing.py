@@ -18,6 +18,7 @@ from noregret.app.commands.mix.series import Series
 from noregret.app.commands.mix.writing import check_groups, write_all
 from noregret.app.commands.outputs import Outputs
 from noregret.app.results.run import skipped
+from noregret.base.compiled.machine import keep_freed_memory
 from noregret.base.expert_losses import ExpertLoss, expert_loss
 from noregret.base.locks import Locks
 from noregret.errors import NoRegretError, WrongUsage
@@ -66,6 +67,7 @@ class Mix:
     told: Callable[[Mix], None] | None = None
 
     def __post_init__(self) -> None:
+        keep_freed_memory()
         reading, options = self.stream.reading(), self.stream.options
         if options.missing != ASLEEP or not isinstance(reading, TableReading):
             raise WrongUsage(

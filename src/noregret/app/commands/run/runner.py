@@ -30,6 +30,7 @@ from noregret.app.results.loss_choice import (
     first_row,
 )
 from noregret.app.results.run import Result, Skipped, skipped
+from noregret.base.compiled.machine import keep_freed_memory
 from noregret.base.locks import Locks
 from noregret.base.registry import built, find
 from noregret.errors import BadExample, NoRegretError
@@ -135,6 +136,7 @@ class Run:
         self.tags: Tags | None = None
         self.saved: int | None = None  # rounds in the last checkpoint
         self.stored = (0, time.monotonic())  # rounds in the last model saved, and when
+        keep_freed_memory()
         self.reading = self.stream.reading()
         if self.answers is not None:
             self.reading.take_at_once()
