@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import noregret as nr
-from noregret.base.registry import everyone
+from noregret.base.registry import all_algorithms
 from noregret.errors import WrongUsage
 from noregret.streams import Options
 
@@ -250,7 +250,7 @@ def test_a_refusal_says_which_round_it_was(name: str) -> None:
     assert learner.rounds == 3
 
 
-@pytest.mark.parametrize("kind", everyone(), ids=lambda kind: f"{kind.family} {kind.name}")
+@pytest.mark.parametrize("kind", all_algorithms(), ids=lambda kind: f"{kind.family} {kind.name}")
 def test_every_class_names_the_parameter_that_was_meant(kind: Any) -> None:
     known = list(inspect.signature(kind).parameters)
     with pytest.raises(TypeError, match=f"{kind.__name__} has no parameter 'zqx'") as caught:
@@ -277,7 +277,7 @@ def test_a_loss_by_another_librarys_name_is_recognised(build: Any, meant: str) -
         build()
 
 
-@pytest.mark.parametrize("kind", everyone(), ids=lambda kind: f"{kind.family}-{kind.name}")
+@pytest.mark.parametrize("kind", all_algorithms(), ids=lambda kind: f"{kind.family}-{kind.name}")
 def test_no_parameter_that_is_a_number_takes_true(kind: Any) -> None:
     """Python counts True as 1: who writes it means another parameter, or no number."""
     for name, parameter in inspect.signature(kind).parameters.items():

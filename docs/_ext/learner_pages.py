@@ -19,7 +19,7 @@ import noregret
 from noregret.adversaries.table import of_theorem
 from noregret.app.cli.family_words import WORDS, path_of, words_of
 from noregret.app.cli.learner_facts import entries, explain, sections
-from noregret.base.registry import everyone
+from noregret.base.registry import all_algorithms
 from noregret.proof.theorems.theorem import QUANTITIES
 
 if TYPE_CHECKING:
@@ -257,7 +257,7 @@ def toctree(names: Iterable[str]) -> str:
 
 def all_pages() -> dict[str, str]:
     """Return every generated page: its place and its text."""
-    learners = everyone()
+    learners = all_algorithms()
     theorems = noregret.all_theorems()
     pages = {page_of(kind).removeprefix("/"): learner_page(kind.name, kind) for kind in learners}
     pages |= {f"theorems/{name}.md": theorem_page(*of) for name, of in theorems.items()}

@@ -9,7 +9,7 @@ from docstrings import page_of, prose
 from master_table import in_signs
 from sphinx.util.docutils import SphinxDirective
 
-from noregret.base.registry import everyone
+from noregret.base.registry import all_algorithms
 
 if TYPE_CHECKING:
     from docutils.nodes import Node
@@ -36,7 +36,7 @@ def row(kind: type[Named]) -> tuple[str, ...]:
 def table() -> str:
     """Write the table of all linear learners."""
     lines = ["::::{list-table}", ":header-rows: 1", ":widths: 20 28 12 40", ":class: stacks", ""]
-    kinds = [kind for kind in everyone() if kind.family == "learners"]
+    kinds = [kind for kind in all_algorithms() if kind.family == "learners"]
     for first, *others in (HEADINGS, *map(row, kinds)):
         lines += [f"* - {first}", *(f"  - {cell}" for cell in others)]
     return "\n".join([*lines, "::::"])

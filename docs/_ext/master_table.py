@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from docstrings import page_of, prose
 from sphinx.util.docutils import SphinxDirective
 
-from noregret.base.registry import everyone
+from noregret.base.registry import all_algorithms
 
 if TYPE_CHECKING:
     from docutils.nodes import Node
@@ -48,7 +48,7 @@ def in_signs(plain: str) -> str:
 def table() -> str:
     """Write the table of all masters."""
     lines = ["::::{list-table}", ":header-rows: 1", ":widths: 22 14 11 14 39", ":class: stacks", ""]
-    kinds = [kind for kind in everyone() if kind.family == "experts"]
+    kinds = [kind for kind in all_algorithms() if kind.family == "experts"]
     for cells in (HEADINGS, *map(row, kinds)):
         first, *others = cells
         lines += [f"* - {first}", *(f"  - {cell}" for cell in others)]

@@ -47,7 +47,7 @@ def test_every_class_is_in_the_family_whose_folder_it_is_in() -> None:
 
 
 def test_names_are_looked_up_in_the_order_of_the_families() -> None:
-    for kind in registry.everyone():
+    for kind in registry.all_algorithms():
         first = registry.families_with(kind.name)[0]
         assert registry.find(kind.name) is registry.all_of(first)[kind.name]
         assert getattr(nr, kind.__name__) is registry.find(kind.name)
@@ -68,7 +68,7 @@ def test_the_package_of_a_family_offers_its_classes(family: str) -> None:
 
 
 def test_theorems_have_names_of_their_own() -> None:
-    told = [theorem.name for kind in registry.everyone() for theorem in kind.theorems]
+    told = [theorem.name for kind in registry.all_algorithms() for theorem in kind.theorems]
     assert len(set(told)) == len(told)
     assert set(told) <= set(nr.all_theorems())
 

@@ -20,7 +20,7 @@ from safetensors.numpy import save as encode
 import noregret as nr
 from noregret.base import model_file
 from noregret.base.json_schemas import parsed
-from noregret.base.registry import everyone
+from noregret.base.registry import all_algorithms
 from tests.thorough import in_turn
 from tests.variants import WITHOUT_LOSS_OBJECT, Variant, state
 
@@ -61,7 +61,7 @@ def write(file: Path, text: str, arrays: Arrays) -> None:
 @cache
 def warm_up() -> None:
     """Have all imported, and the validator compiled: once in a process, whatever the file."""
-    everyone()
+    all_algorithms()
     header, _ = parts(learner_of("perceptron"))
     with pytest.raises(nr.ModelFileError):
         parsed(json.dumps(header | {"rounds": -1}), "model", "warm", nr.ModelFileError)

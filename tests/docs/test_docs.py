@@ -22,7 +22,7 @@ import noregret
 from noregret.app.cli.app import run
 from noregret.app.cli.family_words import path_of
 from noregret.base.algorithm import Named
-from noregret.base.registry import everyone
+from noregret.base.registry import all_algorithms
 from tests.thorough import THOROUGH, sized
 
 ROOT = Path(__file__).parents[2]
@@ -146,7 +146,7 @@ def page_of(site: Path, kind: type[Named]) -> Path:
 
 def every_learner_has_a_page_with_its_formulas(site: Path) -> None:
     to_mathml = extension("mathml").to_mathml
-    for learner in everyone():
+    for learner in all_algorithms():
         page = page_of(site, learner).read_text(encoding="utf-8")
         assert f'id="{path_of(learner)}"' in page
         for theorem in learner.theorems:
@@ -168,7 +168,7 @@ def every_theorem_has_a_page_with_its_formula(site: Path) -> None:
 
 def indexes_link_to_every_learner_and_theorem(site: Path) -> None:
     index = (site / "learners" / "index.html").read_text(encoding="utf-8")
-    for learner in everyone():
+    for learner in all_algorithms():
         place = page_of(site, learner).relative_to(site / "learners").as_posix()
         assert f'href="{place}"' in index
     index = (site / "theorems" / "index.html").read_text(encoding="utf-8")
@@ -251,7 +251,7 @@ def test_what_is_on_a_page_runs_and_prints_what_is_shown(
         assert steady(printed.getvalue()) == steady(shown)
 
 
-@pytest.mark.parametrize("kind", everyone(), ids=path_of)
+@pytest.mark.parametrize("kind", all_algorithms(), ids=path_of)
 def test_the_example_on_a_learners_page_runs_as_it_stands(kind: type[Named]) -> None:
     name = kind.name
     text = extension("learner_pages").learner_page(name, kind)

@@ -181,7 +181,7 @@ def test_certificates_that_make_no_sense_are_refused_in_words() -> None:
         ({"tail": [1, 2]}, "tail must be a positive number"),
         ({"speed": 1}, "unexpected keyword argument 'speed'"),
         ({"certify": True}, "certify"),
-        ({"channels": 2}, "a far end of one"),
+        ({"channels": 2}, "a far end of one channel"),
     ):
         learner = {**contents["learner"], "params": contents["learner"]["params"] | params}
         changed = contents | {"learner": learner}
@@ -211,7 +211,7 @@ def test_files_are_read_as_they_were_for_the_output(
     assert run(["verify", certificate, one, other]) == 0
     assert "CONFIRMED: every figure follows" in capsys.readouterr().out
     for files, words in (
-        ((other, one), "3 channels: the certificate is of a far end of one"),
+        ((other, one), "3 channels: the certificate is for a far end of one channel"),
         ((one,), "got 1"),
         ((one, other, other), "got 3"),
         ((one, certificate), "not a sound file"),

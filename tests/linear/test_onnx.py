@@ -13,7 +13,7 @@ import onnxruntime
 import pytest
 
 import noregret as nr
-from noregret.base.registry import everyone
+from noregret.base.registry import all_algorithms
 from tests.thorough import in_turn
 from tests.variants import VARIANTS, Floats, Shape, Variant, examples, learned
 
@@ -147,7 +147,7 @@ def test_averaged_weights_are_the_ones_written() -> None:
     assert answers(learner.to_onnx(), [[1.0]])["variable"].item() == learner.predict_one([1.0])
 
 
-BATCH = [kind for kind in everyone() if kind.family == "batch"]
+BATCH = [kind for kind in all_algorithms() if kind.family == "batch"]
 
 
 @pytest.mark.parametrize("kind", BATCH, ids=lambda kind: kind.name)

@@ -151,7 +151,7 @@ def test_columns_that_are_no_text_are_refused(
 
 def test_a_column_named_like_a_word_is_refused(tmp_path: Path) -> None:
     (tmp_path / "d.csv").write_text("note,note:a,y\na b,1,2\n")
-    with pytest.raises(NoRegretError, match="as a word of 'note'"):
+    with pytest.raises(NoRegretError, match="a word of column 'note' has the name"):
         list(read(tmp_path / "d.csv", target="y", text="note"))
 
 

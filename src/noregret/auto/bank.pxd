@@ -10,7 +10,7 @@ cdef class Bank(Engine):
     cdef readonly Members members
     cdef readonly Mixer mixer
     cdef readonly int delay
-    cdef int everyone                      # members and mixtures
+    cdef int weighed                       # members and mixtures
     cdef double opening                    # loss of the first round
     cdef bint learning                     # whether the current round will be learned
     cdef Round now

@@ -48,7 +48,7 @@ cdef class Bank(Engine):
         one_of("loss", loss, LOSSES)
         self.loss = as_loss(loss, loss_parameter)
         self.members, self.mixer = Members(self.loss, recent, delay), Mixer(self.loss, recent)
-        self.delay, self.everyone = delay, self.mixer.at.everyone
+        self.delay, self.weighed = delay, self.mixer.at.weighed
 
     cdef int resize(self, Py_ssize_t size) except -1:
         if size > self.capacity:
@@ -230,7 +230,7 @@ cdef class DelayedBank(Bank):
         self.held = <Held*> calloc(delay + 1, sizeof(Held))
         if self.held == NULL:
             raise MemoryError
-        self.served = np.zeros(self.everyone)
+        self.served = np.zeros(self.weighed)
         self.judged, self.behind.judged = &self.then, &self.recalled
 
     def __dealloc__(self):
@@ -268,7 +268,7 @@ cdef class DelayedBank(Bank):
         status = Bank.update(self, row, score, slope, y)
         if status != FINE:
             return status
-        for k in range(self.everyone):
+        for k in range(self.weighed):
             self.served[k] += self.mixer.loss_of(&self.then, k, far, self.importance)
         if self.behind.rounds == 0 and self.rounds > 0:  # the first round is counted already
             self.opening += lost
@@ -322,7 +322,7 @@ cdef class DelayedBank(Bank):
         row.values, row.indices, row.count = held.values, held.indices if held.sparse else NULL, held.count
         row.unseen, row.unseen_sum, row.unseen_norm2, row.spread = 0, 0, 0, 0
         self.behind.importance, self.recalled.says = held.importance, held.says
-        self.mixer.give_chance(&self.recalled, 0, self.everyone)
+        self.mixer.give_chance(&self.recalled, 0, self.weighed)
         # This bank has learned the same round before, so it cannot be refused.
         self.behind.play(&row, held.outcome)
         self.first = (self.first + 1) % (self.delay + 1)
@@ -355,13 +355,13 @@ cdef class DelayedBank(Bank):
         """Return the held rounds, oldest first, as arrays."""
         cdef Held* held
         cdef Py_ssize_t k
-        cdef int everyone = self.everyone
+        cdef int weighed = self.weighed
         rounds, values, places = np.zeros((self.waiting, ROUND_NUMBERS)), [np.zeros(0)], [np.zeros(0)]
-        says = np.zeros((self.waiting, everyone))
+        says = np.zeros((self.waiting, weighed))
         for k in range(self.waiting):
             held = &self.held[(self.first + k) % (self.delay + 1)]
             rounds[k] = held.outcome, held.importance, held.size, held.count, held.sparse
-            says[k] = <double[:everyone]> held.says
+            says[k] = <double[:weighed]> held.says
             if held.count:
                 values.append(np.array(<double[:held.count]> held.values))
                 places.append(np.array(<int32_t[:held.count]> held.indices, dtype=np.float64) if held.sparse else np.arange(held.count, dtype=np.float64))
@@ -370,7 +370,7 @@ cdef class DelayedBank(Bank):
 
     def lengths(self, size):
         """Return the length of each of its own arrays."""
-        return Bank.lengths(self, size) | {"served": self.everyone}
+        return Bank.lengths(self, size) | {"served": self.weighed}
 
     def take(self, arrays, numbers):
         """Replace the state."""
@@ -398,7 +398,7 @@ cdef class DelayedBank(Bank):
         outcomes, importances, sizes, counts, sparse = rounds.T
         waiting = min(self.delay, numbers["rounds"])
         fits = len(rounds) == waiting and behind["rounds"] == numbers["rounds"] - waiting
-        fits = fits and len(says) == waiting * (self.everyone)
+        fits = fits and len(says) == waiting * (self.weighed)
         fits = fits and (np.diff(sizes, prepend=behind["size"]) >= 0).all() and sizes.max(initial=0) <= numbers["size"]
         fits = fits and (rounds[:, 1:] >= 0).all() and (rounds[:, 2:] == np.floor(rounds[:, 2:])).all()
         fits = fits and (counts <= sizes).all() and np.isin(sparse, (0, 1)).all() and counts.sum() == len(values)
@@ -413,7 +413,7 @@ cdef class DelayedBank(Bank):
                 raise ValueError("the places of a held round do not increase")
             if not sparse[k] and not (own == np.arange(len(own))).all():
                 raise ValueError("a dense round has all its places")
-        return rounds, says.reshape(-1, self.everyone), values, places
+        return rounds, says.reshape(-1, self.weighed), values, places
 
     def hold_again(self, rounds, says, const double[::1] values, const double[::1] places):
         """Replace the held rounds."""
@@ -426,7 +426,7 @@ cdef class DelayedBank(Bank):
         self.first = self.waiting = 0
         try:
             for (outcome, importance_then, known, count, sparse), said in zip(rounds, says, strict=True):
-                for k in range(self.everyone):
+                for k in range(self.weighed):
                     self.then.says[k] = said[k]
                 self.importance, self.size, row.count = importance_then, int(known), int(count)
                 row.values = &values[at] if row.count else NULL

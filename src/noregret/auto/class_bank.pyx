@@ -109,7 +109,7 @@ cdef class ClassBank(ClassEngine):
             out[c] = log(out[c])
 
     cdef void class_scores(self, Row* row, double* out, Py_ssize_t count) noexcept nogil:
-        """Fill in the logarithms of the probabilities of the first so many classes, and the row's measurements."""
+        """Fill in the logarithms of the probabilities of the first ``count`` classes, and the row's measurements."""
         cdef ClassRound own
         cdef ClassRound* r = &self.now if self.learning else &own
         cdef double* block = self.held

@@ -103,7 +103,7 @@ cdef class ClassMembers:
     # The layout.
 
     def lengths(self, size, classes):
-        """Return the length of each array, for so many features and classes."""
+        """Return the length of each array, by the numbers of features and classes."""
         found = {
             "features": (size + 1) * FEATURE_NUMBERS, "lanes": (size + 1) * classes * NOREGRET_CLASS_LANES,
             "counts": classes, "combining": self.combinations * COMBINATION,
@@ -145,7 +145,7 @@ cdef class ClassMembers:
         return 0
 
     cdef int widen(self, Py_ssize_t stride) except -1:
-        """Make room for so many classes."""
+        """Make room for ``stride`` classes."""
         cdef double* scratch = <double*> malloc(SCRATCH * stride * sizeof(double))
         if scratch == NULL:
             raise MemoryError("no memory left for the classes")
@@ -163,7 +163,7 @@ cdef class ClassMembers:
         return 0
 
     cdef void welcome(self, Py_ssize_t c, double rounds) noexcept nogil:
-        """Let a class join, about as likely as one that was not seen in so many rounds."""
+        """Add a class, about as likely as one that did not occur in ``rounds`` rounds."""
         cdef int lane
         cdef double unlikely = -log(1 + rounds)
         self.counts[c] = 0
@@ -276,7 +276,7 @@ cdef class ClassMembers:
         return True
 
     cdef void learn(self, const Row* row, ClassRound* r, Py_ssize_t y, double importance, double rounds) noexcept nogil:
-        """Update all members with a class, which was the outcome."""
+        """Update all members with the class y of a row."""
         cdef int which
         self.row_sizes += 1 + r.present
         if not importance > 0:
@@ -360,7 +360,7 @@ cdef class ClassMembers:
         noregret_classes_learn(self.features, self.lanes, self.stride, count, &one, NULL, 1, own, slopes, errors, weights, KEPT_FIRST, GRANTED_FIRST)
 
     cdef void teach_combination(self, const ClassRound* r, int which, Py_ssize_t y, double importance) noexcept nogil:
-        """A Newton step for the weights of a combination, by the mean of the curvature and the squared gradient."""
+        """Take a Newton step for the weights of a combination, by the mean of the curvature and the squared gradient."""
         cdef int n = FEW_INPUTS if which < 2 else MAX_INPUTS_COMBINED, i, j, k
         cdef Py_ssize_t c, count = r.count
         cdef const double* p = r.chance + combined_at(which) * count

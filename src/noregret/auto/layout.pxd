@@ -23,7 +23,7 @@ cdef struct Layout:
     int following              # filters over the base mixture and the latest outcomes,
     int seeing                 # and over both
     int members
-    int everyone               # members and mixtures
+    int weighed                # members and mixtures
 
 
 cdef struct Round:
@@ -64,7 +64,7 @@ cdef inline Layout layout_of(Loss loss, bint recent):
     at.lagged = at.several + 4
     at.last, at.following, at.seeing = at.lagged + 4, at.lagged + 5, at.lagged + 9
     at.members = at.seeing + 4 if recent else at.lagged
-    at.everyone = at.members + (1 if at.kind == LOGISTIC else 2)
+    at.weighed = at.members + (1 if at.kind == LOGISTIC else 2)
     return at
 
 

@@ -124,7 +124,7 @@ cdef class Filters:
         noregret_filters_score(self.w, x, self.n, self.variants, out)
 
     cdef void scores_of(self, const double* x, double* out, Py_ssize_t sets) noexcept nogil:
-        """Fill in w·x of the first so many sets."""
+        """Fill in w·x of the first sets of weights."""
         cdef Py_ssize_t each
         for each in range(sets):
             noregret_filters_score(self.w + each * FOUR * self.n, x, self.n, 1, out + each * FOUR)
@@ -190,7 +190,7 @@ cdef class Filters:
         noregret_filters_step(self.w, self.k + row * FOUR * self.n, errors, self.n, self.variants)
 
     cdef void step_of(self, int row, const double* errors, Py_ssize_t sets) noexcept nogil:
-        """Move the first so many sets of weights."""
+        """Move the first sets of weights."""
         cdef Py_ssize_t each
         for each in range(sets):
             noregret_filters_step(self.w + each * FOUR * self.n, self.k + row * FOUR * self.n, errors + each * FOUR, self.n, 1)

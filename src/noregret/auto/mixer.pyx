@@ -210,15 +210,15 @@ cdef class Mixer:
         self.leaner = Polynomial()
         self.final = Exponential(1.0, "constant" if labels else "adaptive")
         if not labels:
-            self.final.rate = math.log(self.at.everyone)
+            self.final.rate = math.log(self.at.weighed)
         self.begin()
         self.snapshots = Snapshots(self.at.members)
-        self.arrays = {"beyond": np.zeros(self.at.everyone)}
+        self.arrays = {"beyond": np.zeros(self.at.weighed)}
         self.relocate()
 
     def begin(self):
         """Start all weighers."""
-        n, mixtures = self.at.members, self.at.everyone - self.at.members
+        n, mixtures = self.at.members, self.at.weighed - self.at.members
         shares, final = priors(n, slice(self.at.mean, self.at.several), mixtures)
         base = shares[:self.at.several] / shares[:self.at.several].sum()
         shares /= shares.sum()
@@ -261,8 +261,8 @@ cdef class Mixer:
         r.says[n] = self.mixed(self.tracker, r, n)
         if self.at.kind != LOGISTIC:
             r.says[n + 1] = self.mixed(self.leaner, r, n)
-        self.give_chance(r, n, self.at.everyone)
-        return self.mixed(self.final, r, self.at.everyone)
+        self.give_chance(r, n, self.at.weighed)
+        return self.mixed(self.final, r, self.at.weighed)
 
     # Weights.
 
@@ -277,17 +277,17 @@ cdef class Mixer:
         """Update all weighers with the members' losses, for the outcome as clipped."""
         cdef double[48] losses
         cdef double slope, own, guess, counted, loss
-        cdef int k, n = self.at.members, everyone = self.at.everyone
+        cdef int k, n = self.at.members, weighed = self.at.weighed
         if self.at.kind == SQUARE:
-            for k in range(everyone):
+            for k in range(weighed):
                 losses[k] = importance * (r.says[k] - y) * (r.says[k] - y)
         else:
-            for k in range(everyone):
+            for k in range(weighed):
                 losses[k] = self.loss_of(r, k, y, importance)
-        guess = self.mixed(self.final, r, everyone)
+        guess = self.mixed(self.final, r, weighed)
         if self.at.kind == LOGISTIC:
             own = -importance * log(chance_of(guess * (1 if y > 0 else -1)))
-            settle(self.final, losses, own, everyone)
+            settle(self.final, losses, own, weighed)
             settle(self.among_base, losses, 0, self.at.several)
             settle(self.tracker, losses, 0, n)
             return
@@ -295,12 +295,12 @@ cdef class Mixer:
         if near != y:
             y = near  # the part left out is summed in ``beyond``
             counted = importance * self.loss.table.value(&self.loss.table, guess, y)
-            for k in range(everyone):
+            for k in range(weighed):
                 loss = self.loss_of(r, k, y, importance)
                 self.beyond[k] += (own - losses[k]) - (counted - loss)
                 losses[k] = loss
             own = counted
-        self.widest = max(self.widest, settle(self.final, losses, own, everyone))
+        self.widest = max(self.widest, settle(self.final, losses, own, weighed))
         settle(self.among_base, losses, 0, self.at.several)
         settle(self.tracker, losses, 0, n)
         slope = importance * self.loss.table.slope(&self.loss.table, r.says[n + 1], y)
@@ -350,11 +350,11 @@ cdef class Mixer:
     def widths(self):
         """Return the number of inputs of each weigher."""
         n = self.at.members
-        return dict(zip(WEIGHERS, (self.at.several, n, n, self.at.everyone), strict=True))
+        return dict(zip(WEIGHERS, (self.at.several, n, n, self.at.weighed), strict=True))
 
     def lengths(self):
         """Return the length of each array."""
-        return {"snapshots": self.snapshots.length, "beyond": self.at.everyone}
+        return {"snapshots": self.snapshots.length, "beyond": self.at.weighed}
 
     def state(self):
         """Return copies of all arrays."""

@@ -59,7 +59,7 @@ _read_some_at = getattr(os, "pread", _seek_and_read)
 
 
 def enlarge_pipe(descriptor: int, size: int) -> None:
-    """Let a pipe hold so many bytes, where the system allows it, so that reads return more."""
+    """Enlarge the buffer of a pipe, if the system allows it, so that reads return more."""
     if sys.platform == "linux":
         with suppress(OSError):
             fcntl.fcntl(descriptor, fcntl.F_SETPIPE_SZ, size)

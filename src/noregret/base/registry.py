@@ -43,7 +43,7 @@ def all_of(family: str) -> dict[str, type[Named]]:
     return dict(sorted(_registered[family].items()))
 
 
-def everyone() -> list[type[Named]]:
+def all_algorithms() -> list[type[Named]]:
     """Return every class of every family, in the order of the families and of their names."""
     return [kind for family in FAMILIES for kind in all_of(family).values()]
 

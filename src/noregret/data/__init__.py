@@ -13,7 +13,7 @@ FILES = ("approval", "flights")
 def path(name: str) -> Path:
     """Return where a table is: ``approval`` or ``flights``.
 
-    ``approval`` holds five pollsters' figures of a president's approval on 1,001 days, beside the
+    ``approval`` holds five pollsters' figures of a president's approval on 1,001 days, besides the
     average of many polls that was published later, ``five_thirty_eight``. From river (BSD-3).
 
     Examples

@@ -25,7 +25,7 @@ cdef extern from *:
 cdef extern from "sparse_dot.h" nogil:
     double noregret_sparse_dot(const double* values, const int32_t* at, Py_ssize_t count, const double* w)
 
-# Rows are all over memory: so many ahead, their numbers are fetched, and twice that, their starts.
+# Rows are scattered in memory: their numbers are prefetched this many rows ahead, their starts twice as many.
 cdef enum:
     AHEAD = 4
 # Steps of Newton's method for one slope, and the share of it at which they end.
@@ -88,7 +88,7 @@ cdef double wrong(double bend, double reach) noexcept nogil:
     """Return the p with  ln(p/(1 − p)) + bend p + reach = 0:  the probability of the wrong label.
 
     The left side is concave up to p = 1/2, and solved there or, with 1 − p for p, beyond. Newton's
-    method comes from below without fail, and u = bend p with ln u + u ≈ ln bend − reach is close.
+    method converges from below, and u = bend p with ln u + u ≈ ln bend − reach is close.
     """
     cdef bint beyond = 0.5 * bend + reach < 0
     cdef double x, p, off, after

@@ -282,7 +282,7 @@ class Groups:
 
 
 def key_of(key: Any) -> Key:
-    """Return a key, or raise TypeError for what is none."""
+    """Return a key, or raise TypeError if it is not one."""
     if isinstance(key, str):
         return str(key)
     if isinstance(key, Integral) and not isinstance(key, bool):

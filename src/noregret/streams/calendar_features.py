@@ -18,7 +18,7 @@ from noregret.streams.block import Floats
 
 SECONDS_PER_DAY, SECONDS_PER_YEAR, SECONDS_TO_2000 = 86_400, 31_556_952, 946_684_800
 MINUTES_PER_DAY = 1440
-# Seconds beyond which a number is no time: some 30,000 years.
+# Larger numbers of seconds, some 30,000 years, are not times.
 MAX_SECONDS = 1e12
 # Epochs from here on are milliseconds, microseconds and nanoseconds: seconds would be in 5138.
 SMALLEST_OF_UNIT = ((1e17, 1e9), (1e14, 1e6), (1e11, 1e3))

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 NUMBER, BOOLEAN, TEXT = "numbers", "booleans", "text"
 DATE, TIME, ZONED = TIMES = ("dates", "times", "times with a zone")
 BINARY = "binary values"
-# Options of the command not to make an expert of the others.
+# Options of the command that leave out an expert derived from the others.
 NOT_ADDING = {AVERAGE: "average", MEDIAN: "average", CORRECTED: "correct"}
 
 
@@ -110,7 +110,7 @@ class Roles:
 
             for made in circle_names(name, kinds[name] == DATE):
                 if made in used:
-                    what = f"there is a column called {made!r}, as a feature of {name!r} is"
+                    what = f"a feature of column {name!r} has the name of the column {made!r}"
                     raise NoRegretError(what, Use("drop", [made], "drop it ({})"), file=where)
         if options.intercept and INTERCEPT in self.numbers:
             raise NoRegretError(
@@ -129,7 +129,7 @@ class Roles:
                 raise NoRegretError(what, cure, file=self.where, feature=name)
             for other in used:
                 if other.startswith(f"{name}:"):
-                    what = f"there is a column called {other!r}, as a word of {name!r} is"
+                    what = f"a word of column {name!r} has the name of the column {other!r}"
                     raise NoRegretError(what, Use("drop", [other], "drop it ({})"), file=self.where)
         return found
 

@@ -217,7 +217,7 @@ def usual(cell: str, kind: str | None, nothing: Sequence[str], number: str | Non
 
 
 def moment(cell: str, kind: str) -> str | None:
-    """Return a date or time in the form that Arrow parses, or None if it is none."""
+    """Return a date or time in the form that Arrow parses, or None if it is neither."""
     try:
         found = datetime.fromisoformat(cell.strip())
     except ValueError:

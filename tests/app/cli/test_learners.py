@@ -14,10 +14,10 @@ import noregret
 from noregret.app.cli.family_words import WORDS, path_of
 from noregret.app.cli.learner_facts import explain
 from noregret.base.algorithm import Named
-from noregret.base.registry import built, everyone
+from noregret.base.registry import all_algorithms, built
 from tests.app.run.commands import Ended, command
 
-KINDS = everyone()
+KINDS = all_algorithms()
 NAMES = [kind.name for kind in KINDS]
 each = pytest.mark.parametrize("kind", KINDS, ids=lambda kind: f"{kind.family}-{kind.name}")
 

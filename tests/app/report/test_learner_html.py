@@ -10,7 +10,7 @@ import pytest
 
 import noregret as nr
 from noregret.app.report.certificate.sheet import HEAVIEST
-from noregret.base.registry import everyone
+from noregret.base.registry import all_algorithms
 
 EVIL = "<script>alert(1)</script>"
 
@@ -45,7 +45,7 @@ def card(shown: Any) -> Reading:
     return Reading(shown._repr_html_())
 
 
-@pytest.mark.parametrize("kind", everyone(), ids=lambda kind: f"{kind.family} {kind.name}")
+@pytest.mark.parametrize("kind", all_algorithms(), ids=lambda kind: f"{kind.family} {kind.name}")
 def test_everyone_has_a_card_before_anything_is_learned(kind: Any) -> None:
     read = card(kind())
     assert kind.__name__ in read.text

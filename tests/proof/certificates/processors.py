@@ -18,7 +18,7 @@ from typing import Any
 
 import noregret as nr
 from noregret.base.algorithm import Named
-from noregret.base.registry import everyone
+from noregret.base.registry import all_algorithms
 from noregret.echo import Canceller
 
 COLUMNS = ("a", "b", "c", "d", "e")
@@ -85,7 +85,7 @@ def data_for(player: Any) -> tuple[str, str | None]:
 
 def players() -> Iterator[Named]:
     """Yield one of each kind that learns from files: those of classes do not yet."""
-    for kind in everyone():
+    for kind in all_algorithms():
         if hasattr(kind, "classes"):
             continue
         params: dict[str, Any] = {"arms": ["a", "b"]} if kind.name == "exp4" else {}

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import noregret as nr
-from noregret.base.registry import everyone
+from noregret.base.registry import all_algorithms
 from tests.thorough import in_turn
 from tests.variants import VARIANTS, Shape, Variant, examples
 
@@ -85,7 +85,7 @@ def test_rows_in_a_temporary_file_come_along(rows: int, memory: int, named: bool
 
 # What cannot be found out from a table.
 SIZES: dict[str, dict[str, Any]] = {"exp4": {"arms": 2, "experts": 1}}
-OTHERS = [kind for kind in everyone() if kind.family != "learners"]
+OTHERS = [kind for kind in all_algorithms() if kind.family != "learners"]
 
 
 @pytest.mark.parametrize("kind", OTHERS, ids=lambda kind: kind.name)

@@ -18,7 +18,7 @@ class Thinned:
     Parameters
     ----------
     width
-        How many numbers a row has.
+        The number of values per row.
 
     Examples
     --------

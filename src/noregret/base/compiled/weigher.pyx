@@ -370,7 +370,7 @@ cdef class Holding(Weigher):
 
 
 cdef class Sharing(Holding):
-    """Exponential weights, of which each expert gives away a share after every round.
+    """Exponential weights of which a share is redistributed after every round.
 
     Parameters
     ----------

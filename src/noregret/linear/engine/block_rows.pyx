@@ -171,7 +171,7 @@ def play_columns(Entry entry not None, columns, const double[::1] y not None, do
 
 
 def rows_of_columns(columns, Py_ssize_t rows):
-    """Return columns of float64, so many numbers each, side by side as rows of an array."""
+    """Return columns of float64, of equal lengths, side by side as rows of an array."""
     cdef Columns table = Columns(columns)
     made = np.empty((rows, table.count))
     cdef double[:, ::1] X = made

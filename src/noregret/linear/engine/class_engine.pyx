@@ -19,7 +19,7 @@ cdef enum:
 
 
 cdef Py_ssize_t stride_for(object classes) except -1:
-    """Return the room that so many classes of a state need, or raise ValueError."""
+    """Return the room that the classes of a state need, or raise ValueError."""
     cdef Py_ssize_t stride = FIRST_STRIDE
     if not 0 <= classes <= MAX_CLASSES:
         raise ValueError(f"there can be from 0 to {MAX_CLASSES:,} classes: got {classes}")
@@ -84,7 +84,7 @@ cdef class ClassEngine(Scaled):
         return 0
 
     cdef int widen(self, Py_ssize_t stride) except -1:
-        """Make room for so many classes, or raise BadLabel."""
+        """Make room for ``stride`` classes, or raise BadLabel."""
         self.buffers(stride)
         self.stride = stride
         return 0
@@ -104,7 +104,7 @@ cdef class ClassEngine(Scaled):
         row.norm2, row.peak, row.spread = norm2, max(-low, high), high - low
 
     cdef void class_scores(self, Row* row, double* out, Py_ssize_t count) noexcept nogil:
-        """Fill in the scores of the first so many classes, and the row's measurements."""
+        """Fill in the scores of the first ``count`` classes, and the row's measurements."""
 
     cdef double score(self, Row* row) noexcept nogil:
         """Return the number of the class with the highest score, the first of several; −1 for none."""

@@ -101,11 +101,11 @@ cdef class ClassWeights(ClassEngine):
             self.sums = <double*> cnp.PyArray_DATA(<cnp.ndarray> self.arrays["sums"])
 
     def length(self, name, size):
-        """Return how many numbers an array holds for so many features."""
+        """Return the numbers that an array holds, by the number of features."""
         return size * self.stride
 
     def room_for(self, size):
-        """Return for how many features to make room where so many need it."""
+        """Return the number of features to make room for, at least ``size``."""
         if size * self.stride > MAX_CLASS_WEIGHTS:
             raise BadExample(
                 f"{size:,} features times room for {self.stride:,} classes are more than {MAX_CLASS_WEIGHTS:,} weights",
@@ -120,7 +120,7 @@ cdef class ClassWeights(ClassEngine):
                 self.stored[k] = 0
 
     cdef int widen(self, Py_ssize_t stride) except -1:
-        """Make room for so many classes, or raise BadLabel."""
+        """Make room for ``stride`` classes, or raise BadLabel."""
         if self.size * stride > MAX_CLASS_WEIGHTS:
             raise BadLabel(
                 f"{self.size:,} features times {stride:,} classes are more than {MAX_CLASS_WEIGHTS:,} weights",
@@ -141,7 +141,7 @@ cdef class ClassWeights(ClassEngine):
     # Scores.
 
     cdef void class_scores(self, Row* row, double* out, Py_ssize_t count) noexcept nogil:
-        """Fill in W x for the first so many classes, and the row's measurements."""
+        """Fill in W x for the first ``count`` classes, and the row's measurements."""
         cdef Py_ssize_t k, c
         cdef const double* weights
         cdef double value

@@ -211,7 +211,7 @@ cdef class Entry:
         return 1
 
     cdef int score_into(self, Row* row, double* out, Py_ssize_t count) noexcept nogil:
-        """Fill in the first so many scores of a row, or return why it has none."""
+        """Fill in the first ``count`` scores of a row; return the status of a row without scores."""
         out[0] = self.score(row)
         return FINE if isfinite(out[0]) else BAD_VALUE if isnan(out[0]) else OVERFLOWED
 

@@ -10,7 +10,7 @@ cdef class Support(Engine):
     cdef double width, shift               # of rbf, and c of (x·s + c)^degree
     cdef readonly Py_ssize_t budget        # support vectors, at most,
     cdef readonly Py_ssize_t vectors       # and how many there are
-    cdef double* values                    # budget numbers a feature: its value in each of them
+    cdef double* values                    # ``budget`` numbers per feature: its value in each of them
     cdef double* coefficients              # times the factor
     cdef double[::1] squares               # |s|², which follow from the values
 

@@ -280,7 +280,7 @@ cdef enum:  # what CoordinateBets keeps
     COINS
     COUNT
 
-cdef enum:  # what InvariantBets keeps, beside WEALTH
+cdef enum:  # what InvariantBets keeps, besides WEALTH
     BET_PULL = 1
     BET_SQUARES
     PEAK

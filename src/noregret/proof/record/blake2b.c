@@ -19,7 +19,7 @@ static const uint64_t INITIAL[8] = {
     0x6a09e667f3bcc908, 0xbb67ae8584caa73b, 0x3c6ef372fe94f82b, 0xa54ff53a5f1d36f1,
     0x510e527fade682d1, 0x9b05688c2b3e6c1f, 0x1f83d9abfb41bd6b, 0x5be0cd19137e2179,
 };
-/* The first word of a state also holds what is not zero of the parameters: depth 1, fan-out 1,
+/* The first word of a state also holds the parameters that are not zero: depth 1, fan-out 1,
    no key, the digest's length. */
 #define START(i) (INITIAL[i] ^ ((i) == 0 ? 0x01010000 ^ DIGEST : 0))
 
@@ -38,7 +38,7 @@ static const uint8_t ORDER[10][WORDS] = {
 
 /* The functions of the RFC, as macros: a word is a number, or a vector with one of each message, and
    `turned` rotates it to the right. Two columns are mixed at a time, as they do not depend on each
-   other: with all four, words would not fit in registers. A word of the message, which is at hand
+   other: with all four, words would not fit in registers. A word of the message, which is known
    earlier than v[b], is added first. */
 #define TURNED(x, by) ((x) >> (by) | (x) << (64 - (by)))
 #define PICK(r, i) m[ORDER[(r) % 10][i]]
@@ -59,7 +59,7 @@ static const uint8_t ORDER[10][WORDS] = {
     MIX(turned, r, 8, 0, 5, 10, 15, 1, 6, 11, 12)            \
     MIX(turned, r, 12, 2, 7, 8, 13, 3, 4, 9, 14)
 
-/* Stir the block m into the state h; count is the bytes so far, BEFORE(r) precedes round r. The
+/* Mix the block m into the state h; count is the bytes so far, BEFORE(r) precedes round r. The
    rounds are written out so that every index is a constant. No message has 2^64 bytes: the upper
    half of the count stays zero. */
 #define COMPRESS(word, t, h, m, count, last, BEFORE)                                         \
@@ -123,8 +123,8 @@ static inline __attribute__((always_inline)) void place(uint64_t *lane, int lane
     }
 }
 
-/* Between the rounds of one block the next is put in its lanes, which is loads and stores beside
-   arithmetic and costs no time, and is done long before the vectors are read. */
+/* Between the rounds of one block, the next is put in its lanes: the loads and stores run beside the
+   arithmetic at no cost, and end long before the vectors are read. */
 #define AHEAD(lane)                                              \
     if (lane < lanes) {                                          \
         place(after + lane, lanes, message + lane * strip + next); \

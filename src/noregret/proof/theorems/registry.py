@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from noregret.base.registry import everyone, find
+from noregret.base.registry import all_algorithms, find
 from noregret.checks import hint
 from noregret.proof.theorems.averaging import theorems as general_theorems
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 def all_theorems() -> dict[str, tuple[Theorem, type[Any] | None]]:
     """Return every theorem by name, with its learner; None if it is about many."""
     found: dict[str, tuple[Theorem, type[Any] | None]] = {}
-    for kind in everyone():
+    for kind in all_algorithms():
         for theorem in kind.theorems:
             if theorem.name in found:
                 raise ValueError(f"two theorems are called {theorem.name!r}")

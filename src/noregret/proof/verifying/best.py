@@ -24,7 +24,7 @@ from noregret.proof.verifying.comparing import (
 from noregret.proof.verifying.judging import Judge, Replay, Rule
 from noregret.proof.verifying.verification import Line
 
-# A witness whose own loss rounding blurs by more than this share is none.
+# A witness whose loss is uncertain by more than this share, through rounding, is refused.
 MAX_WITNESS_ROUNDING = 1e-6
 
 

@@ -37,7 +37,7 @@ def rebuilt_canceller(stated: Certificate) -> Canceller:
         raise CertificateError(f"learner: {error}") from None
     if made.channels > 1:
         raise CertificateError(
-            f"learner: channels: certificates are of a far end of one, got {made.channels}"
+            f"learner: channels: certificates are for a far end of one channel: got {made.channels}"
         )
     return made
 
@@ -71,7 +71,8 @@ def play_files(canceller: Canceller, far: str, mic: str, digest: str) -> None:
     said, heard = look_over(far), look_over(mic)
     if said.channels > 1:
         raise NoRegretError(
-            f"{count(said.channels, 'channel')}: the certificate is of a far end of one", file=far
+            f"{count(said.channels, 'channel')}: the certificate is for a far end of one channel",
+            file=far,
         )
     for channel in range(1, heard.channels + 1):
         canceller.reset()

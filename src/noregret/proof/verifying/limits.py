@@ -1,4 +1,4 @@
-"""Refuse a certificate that needs more than its data can, before the replay.
+"""Refuse, before the replay, a certificate that asks for more than its data can need.
 
 A certificate may come from an untrusted source, and its numbers determine the memory of a replay:
 taps, features, points. Sizes that the data cannot need are refused; see "Limits" in

@@ -356,10 +356,10 @@ class CsvReading(TableReading):
         )
         if not found.plain:
             return None
-        nobody = summaries(found.X, roles) if found.asleep or self.options.add else 0
+        empty_rows = summaries(found.X, roles) if found.asleep or self.options.add else 0
         y: Floats = found.outcomes if roles.target is not None else np.full(len(found.X), np.nan)
         # Where cells are empty, an outcome may be among them, or all forecasts of a row.
-        whole = not found.asleep or not (nobody or np.isnan(y).any())
+        whole = not found.asleep or not (empty_rows or np.isnan(y).any())
         table = Table(roles.numbers, found.X, None, [], y, self.options.intercept)
         return table, found.line_count, whole, found.returns
 

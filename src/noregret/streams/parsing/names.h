@@ -98,7 +98,7 @@ INLINE uint64_t noregret_hash_joined(uint64_t prefix, size_t prefix_length, cons
     return noregret_hash_end(hash);
 }
 
-/* Names of up to so many bytes are the same where their quick hashes and lengths are. */
+/* Names of up to this many bytes are equal if their quick hashes and lengths are. */
 enum { NOREGRET_SHORT_NAME = 8 };
 
 /* Names that are kept need no hash that others can compute, only a quick one: a step per word, zeros

@@ -23,7 +23,7 @@ void noregret_free_sorter(noregret_sorter *sorter) {
     memset(sorter, 0, sizeof *sorter);
 }
 
-/* Whether that was done with no more than so many moves. */
+/* Return whether this took at most that many moves. */
 static int insert(uint64_t *keys, int64_t count, int64_t moves) {
     for (int64_t i = 1; i < count; i++) {
         const uint64_t key = keys[i];

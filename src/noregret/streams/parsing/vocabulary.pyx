@@ -202,7 +202,7 @@ cdef int admit_names(Vocabulary copy, const uint8_t[::1] text, const int64_t[::1
 # Rows put together from columns, and what a row comes to: its mean and its median.
 
 cdef Py_ssize_t TILE = 64
-# Up to so many numbers are sorted by insertion; among more the middle is searched for.
+# Up to this many numbers are sorted by insertion; for more, the middle is searched for.
 cdef Py_ssize_t MAX_INSERTION_SORT = 48
 
 

@@ -1,5 +1,5 @@
-/* Vowpal Wabbit's format, as its two readers share it: one for lines written the usual way, one for
-   all. */
+/* Vowpal Wabbit's format, shared by its two readers: one for lines written the usual way, one for
+   all lines. */
 #ifndef NOREGRET_VW_H
 #define NOREGRET_VW_H
 

@@ -32,11 +32,11 @@ OPTIONS = [
 def learners(given: Namespace) -> None:
     """List the algorithms, or explain one: what it does, its parameters and its theorems."""
     from noregret.app.cli.learner_facts import explain, outline
-    from noregret.base.registry import all_of, everyone, families_with, find, in_family
+    from noregret.base.registry import all_algorithms, all_of, families_with, find, in_family
 
     name, family = given.name, given.family
     try:
-        listed = everyone() if family is None else list(all_of(in_family(family)).values())
+        listed = all_algorithms() if family is None else list(all_of(in_family(family)).values())
         found = None if name is None else find(name, family)
     except ValueError as unknown:
         raise WrongUsage(str(unknown)) from None

@@ -41,13 +41,18 @@ LOOK_LIKE_PRICES = "the numbers look like prices; --prices converts them to rela
 
 EXAMPLE = "noregret portfolio RELATIVES.csv"
 OPTIONS = [
-    argument("data", "RELATIVES", "A file: one row per round, one column per asset; - is stdin."),
+    argument(
+        "data",
+        "RELATIVES",
+        "A file of relatives, each a price divided by the one before: one row per round, one column"
+        " per asset; - is standard input.",
+    ),
     flag(
         INPUT,
         "--prices",
-        help="The numbers are prices, not relatives (each price divided by the one before).",
+        help="The numbers are prices, not relatives.",
     ),
-    option(INPUT, "--date", metavar="COLUMN", help="The column of dates."),
+    option(INPUT, "--date", metavar="COLUMN", help="The column of dates, which is not an asset."),
     KEEP,
     DROP,
     FORMAT.but("File format: csv, tsv, parquet, jsonl or npz (default: by extension)."),
@@ -64,7 +69,8 @@ OPTIONS = [
         METHOD,
         "--cost",
         metavar="SHARE",
-        help="Cost of trading, as a share of the amount sold and bought: 0.001 is 0.1%%.",
+        help="Cost of trading, as a share of the amount sold and bought: 0.001 is 0.1%% (default:"
+        " 0).",
     ),
     file(OUTPUT, "--allocations", "Write the shares held in every round (CSV)."),
     file(OUTPUT, "--relatives", "With --prices: write the relatives (CSV)."),

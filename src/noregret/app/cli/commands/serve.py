@@ -6,12 +6,9 @@ import sys
 from typing import TYPE_CHECKING
 
 from noregret.app.cli.options import (
-    INPUT,
     LEARNER,
     METHOD,
-    OUTPUT,
     PARAMETER,
-    TARGET,
     duration,
     file,
     option,
@@ -28,7 +25,7 @@ if TYPE_CHECKING:
     from noregret.app.commands.serve.configuration import Configuration
 
 EXAMPLE = "noregret serve --learner auto --store shop.db"
-ADDRESS = "Address"
+ADDRESS, CONFIGURATION = "Address", "Configuration"
 OPTIONS = [
     LEARNER.but("The algorithm (default: the one in the store)."),
     PARAMETER,
@@ -39,11 +36,21 @@ OPTIONS = [
         type=duration,
         help="How long to wait for the label of a prediction, as in 24h (default: no limit).",
     ),
-    file(OUTPUT, "--store", "The journal: all events and the model, in one SQLite file."),
-    TARGET.but("The outcome's name in exported rows.", default="y"),
-    file(INPUT, "--config", "Several models and API keys, in TOML, instead of the options above."),
+    file(METHOD, "--store", "The journal: all events and the model, in one SQLite file."),
     option(
-        INPUT,
+        METHOD,
+        "--target",
+        metavar="NAME",
+        default="y",
+        help="The outcome's name in exported rows.",
+    ),
+    file(
+        CONFIGURATION,
+        "--config",
+        "Several models and API keys, in TOML, instead of the options above.",
+    ),
+    option(
+        CONFIGURATION,
         "--new-key",
         metavar="NAME",
         help="Make an API key, print what to configure, and exit.",

@@ -331,6 +331,6 @@ def headers_of(error: Exception, status: int) -> Iterator[tuple[str, str]]:
 
 async def refuse(request: Request, error: Exception) -> Response:
     """Return the response to any error."""
-    if isinstance(error, ClientDisconnect):  # nobody is there to read it
+    if isinstance(error, ClientDisconnect):  # no one reads the reply
         return Response(status_code=400)
     return problem(error)

@@ -201,7 +201,7 @@ PRINT = """
   .columns { grid-template-columns: 1fr 1fr; }
 }
 """
-# Whoever asks for dark gets it on the screen only; the button has the last word.
+# A preference for dark applies to the screen only; the button overrides it.
 THEMES = (
     f":root {{{LIGHT}}}\n"
     "@media screen and (prefers-color-scheme: dark) {"
