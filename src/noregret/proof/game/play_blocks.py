@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 
 from noregret.errors import BadExample, NoRegretError
 from noregret.linear import learn_many
-from noregret.linear.class_learner import softmax
 from noregret.linear.engine import block_rows
 from noregret.linear.learner import is_of_classes
 from noregret.streams.block import Block, Fault, Sparse
@@ -234,6 +233,8 @@ def score_part(
 
 def best_of(scores: Floats) -> tuple[Floats, Floats]:
     """Return the number of the class with the highest score, and its chance; NaN for no scores."""
+    from noregret.linear.class_learner import softmax
+
     if not scores.shape[1]:
         return np.full(len(scores), -1.0), np.zeros(len(scores))
     there = ~np.isnan(scores[:, 0])
