@@ -35,7 +35,7 @@ class Words(NamedTuple):
 WORDS = {
     "learners": Words(
         "Linear learners",
-        "They predict outcomes from features, one example at a time.",
+        "Learners that predict outcomes from features, one example at a time.",
         "learner",
         "noregret run data.csv --target y",
         "game = noregret.play(learner, stream)",
