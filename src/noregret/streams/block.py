@@ -47,6 +47,8 @@ class Block:
     ``y`` is NaN for rows without an outcome, which are only predicted. ``place_of(row)`` returns
     the place of a row in its file. ``mark`` is the position after this block, and ``size`` the
     bytes of input read up to it. ``booleans`` is True if outcomes are written as true and false.
+    ``tags`` holds a text for each row: its tag, or, in JSON, the values of columns to pass on.
+    ``keys`` holds the id of each row whose outcome comes later or has come for an earlier row.
     ``groups`` holds the group number of each row, if there are groups. If rows were filtered out,
     ``read`` is the number of rows read, and ``numbers`` the index of each row among them. If
     outcomes are text, ``y`` holds positions in ``values``; if they are classes, in ``classes``.
@@ -66,6 +68,7 @@ class Block:
     numbers: NDArray[np.int64] | None = None
     values: list[str] | None = None
     classes: list[Any] | None = None
+    keys: list[str | None] | None = None
 
     def __len__(self) -> int:
         return len(self.y)
@@ -115,6 +118,7 @@ def only(block: Block, keep: NDArray[np.bool_]) -> Block:
         place_of=lambda row: old(int(kept[row])),
         importances=some(block.importances),
         tags=None if block.tags is None else [block.tags[k] for k in kept.tolist()],
+        keys=None if block.keys is None else [block.keys[k] for k in kept.tolist()],
         groups=None if block.groups is None else block.groups[keep],
         numbers=None if block.numbers is None else block.numbers[keep],
         faults=[f._replace(row=int(keep[: f.row].sum())) for f in block.faults],

@@ -212,6 +212,7 @@ def check_columns(names: Sequence[str], options: Options, where: str, needs_targ
         *options.categories,
         *options.text,
         *options.time,
+        *options.passed,
     ):
         if needs_target or column != options.target:
             known(column, names, where)

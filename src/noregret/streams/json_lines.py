@@ -40,11 +40,12 @@ class Lines(NamedTuple):
     line_count: int
 
 
-def parse(piece: Piece) -> Lines:
-    """Parse a piece; called in any thread."""
+def parse(piece: Piece, by_line: bool = False) -> Lines:
+    """Parse a piece, line by line if needed; called in any thread."""
     text = piece.text()
     lines = lines_of(text)
-    table = as_table(text) if len(lines) > FEW_LINES and are_whole(lines) else None
+    many = len(lines) > FEW_LINES and not by_line
+    table = as_table(text) if many and are_whole(lines) else None
     examples, faults = ([], []) if table is not None else one_by_one(lines)
     return Lines(piece, table, examples, faults, len(lines))
 

@@ -34,7 +34,7 @@ MAX_BITS = 30
 COLUMNS = ("drop", "keep", "categories", "text", "time")
 # Options that may be given several times. Columns of written numbers are detected, not given.
 WRITTEN = ("written_numbers", "decimal_commas")
-LISTS = (*COLUMNS, *WRITTEN, "add")
+LISTS = (*COLUMNS, *WRITTEN, "add", "passed")
 # How a file is written, which makes no difference to other formats.
 FORM = ("delimiter", "encoding", "sheet", *WRITTEN)
 # Options that do not apply to a table of forecasts.
@@ -50,7 +50,7 @@ NOT_FOR_EXPERTS = (
     "negative",
 )
 # Options that are not listed as transforms: certificates state the target separately.
-ELSEWHERE = ("target", "format", "follow", "sniff")
+ELSEWHERE = ("target", "format", "follow", "passed", "id", "sniff")
 # The prefix under which certificates list the classes of a learner, which are not an option.
 CLASSES = "classes="
 FLAGS = ("intercept", "no-header", "prices")
@@ -117,6 +117,11 @@ class Options:
         ``stop`` at a row that cannot be used, or ``skip`` and count it.
     format
         The format of the files; by default, that of their extension.
+    passed
+        Columns whose values are kept beside the rows, for files of predictions.
+    id
+        In JSON lines, the field that says which lines belong together: a line with an outcome has
+        the features of an earlier one of the same id that had none.
     follow
         Whether to wait at the end of the last file, a text file that grows, for further lines.
     add
@@ -158,6 +163,8 @@ class Options:
     on_error: str = "stop"
     format: str | None = None
     follow: bool = False
+    passed: tuple[str, ...] = ()
+    id: str | None = None
     add: tuple[str, ...] = ()
     group: str | None = None
     only: str | None = None

@@ -407,6 +407,7 @@ def until(block: Block, row: int) -> Block:
         y=block.y[:row],
         importances=None if block.importances is None else block.importances[:row],
         tags=None if block.tags is None else block.tags[:row],
+        keys=None if block.keys is None else block.keys[:row],
         groups=None if block.groups is None else block.groups[:row],
         numbers=None if block.numbers is None else block.numbers[:row],
         faults=block.faults[:1],

@@ -29,6 +29,8 @@ FOR_TABLES = (
     "sheet",
     *WRITTEN,
     "group",
+    "passed",
+    "id",
 )
 
 

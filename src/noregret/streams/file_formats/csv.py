@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import io
+import json
 import os
 import re
 from collections.abc import Callable, Iterator
+from csv import reader
 from functools import cache, partial
 from typing import Any, ClassVar, NamedTuple
 
@@ -434,9 +437,26 @@ class CsvReading(TableReading):
         ):
             if len(raw.table.y) and self.settled is not None:
                 self.admit_dense(self.settled)
-            return Block(raw.table.numbers, raw.table.y, place_of, mark, size)
-        faults = placed(raw.faults, piece.path, before)
-        return self.block_of(raw.table, place_of, mark, size, faults)
+            block = Block(raw.table.numbers, raw.table.y, place_of, mark, size)
+        else:
+            faults = placed(raw.faults, piece.path, before)
+            block = self.block_of(raw.table, place_of, mark, size, faults)
+        if self.options.passed:
+            block.tags = self.passed_of(piece, block, before)
+        return block
+
+    def passed_of(self, piece: Piece, block: Block, before: int) -> list[str]:
+        """Return the values that are passed on, as they are written, as JSON."""
+        assert self.header is not None
+        body = self.text_of(piece).body.decode("utf-8", "replace")
+        at = [self.header.index(name) for name in self.options.passed]
+        records: dict[int, str] = {}  # by their first line
+        lines = reader(io.StringIO(body, newline=""), delimiter=self.delimiter)
+        first = 1
+        for record in lines:
+            records[first] = json.dumps([record[k] if k < len(record) else None for k in at])
+            first = lines.line_num + 1
+        return [records[(block.place_of(row).line or 0) - before] for row in range(len(block))]
 
 
 class CsvStream(Stream):

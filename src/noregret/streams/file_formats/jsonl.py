@@ -29,8 +29,9 @@ from noregret.streams.free_text import SAMPLE_VALUES
 from noregret.streams.json_forecasts import kinds_of, table_of
 from noregret.streams.json_lines import Lines, lines_of, one_by_one, parse
 from noregret.streams.options import ASLEEP, STOP, WRITTEN
-from noregret.streams.stream import Stream, reader_of
+from noregret.streams.stream import State, Stream, reader_of
 from noregret.streams.table_reading import TableReading
+from noregret.streams.waiting_lines import Waiting
 
 # Characters of an outcome that a message shows.
 MAX_SHOWN = 40
@@ -44,10 +45,17 @@ class JsonlReading(TableReading):
 
     checked = False
 
+    def __init__(self, stream: Stream, learning: bool, state: State | None) -> None:
+        super().__init__(stream, learning, state)
+        options, self.waiting = self.options, None
+        if learning and options.id is not None and options.target is not None:
+            self.waiting = Waiting(options.id, options.target)
+
     def jobs(self, mark: dict[str, Any] | None) -> Iterator[Callable[[], Lines]]:
         """Yield a job for every piece."""
+        by_line = bool(self.options.passed)
         for piece in self.source().pieces(mark):
-            yield partial(parse, piece)
+            yield partial(parse, piece, by_line)
 
     def settle(self, raw: Lines) -> Block:
         """Make a block of a piece."""
@@ -159,13 +167,18 @@ class JsonlReading(TableReading):
         """Make a block of examples that differ in their fields."""
         starts, indices, data, lines = [0], [], [], []
         y: list[float | str] = []
+        tags: list[str] = []
+        keys: list[str | None] = []
         faults = list(broken)
         booleans = False
         known = len(self.vocabulary)
         for line, example in examples:
             target = example.get(self.options.target) if isinstance(example, dict) else None
             try:
-                names, outcome = self.features_of(example)
+                key, whole = self.joined(example)
+                passed = self.passed_of(example, whole)
+                names, outcome = self.features_of(whole)
+                self.settle_waiting(key, example, whole)
             except BadExample as error:
                 faults.append(error.at(line=line).with_traceback(None))
                 continue
@@ -180,6 +193,8 @@ class JsonlReading(TableReading):
             starts.append(len(indices))
             y.append(outcome)
             lines.append(line)
+            tags.append(passed)
+            keys.append(key)
             booleans |= isinstance(target, bool) and self.options.positive is None
         self.note_growth(known, len(y))
         rows = Sparse(
@@ -196,9 +211,37 @@ class JsonlReading(TableReading):
             mark,
             size,
             faults=placed(in_order(faults, lines), path, before),
+            tags=tags if self.options.passed else None,
             booleans=booleans,
             values=values or None,
+            keys=None if self.waiting is None else keys,
         )
+
+    def joined(self, example: Any) -> tuple[str | None, Any]:
+        """Return the id of an example, and the example with the features that came before."""
+        if self.waiting is None or not isinstance(example, dict):
+            return None, example
+        key = self.waiting.key_of(example)
+        if key is None or is_missing(example.get(self.waiting.target)):
+            return key, example
+        earlier = self.waiting.joined(key, example)
+        return (None, example) if earlier is None else (key, earlier)
+
+    def settle_waiting(self, key: str | None, example: Any, whole: Any) -> None:
+        """Let an example without an outcome wait; forget one whose outcome has come."""
+        if self.waiting is not None and key is not None:
+            if whole is example:  # its features are left, as features_of has taken the target
+                self.waiting.add(key, example)
+            else:
+                self.waiting.remove(key)
+
+    def passed_of(self, example: Any, whole: Any) -> str:
+        """Return the values that are passed on, as JSON."""
+        names = self.options.passed
+        if not names or not isinstance(example, dict):
+            return ""
+        found = whole | example
+        return json.dumps([found.get(name) for name in names])
 
     def places_of(self, names: list[str], learned: bool) -> list[int]:
         """Return the positions of features; new ones of a row that is learned are added.

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import os
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from functools import partial
 from typing import Any, NamedTuple
@@ -38,6 +39,7 @@ class Batch(NamedTuple):
     read: int
     digest: str
     sealed: list[tuple[Range, int, int]]  # row groups, with their first and last rows
+    passed: Sequence[str] = ()  # values that are passed on, as JSON, of each row
 
 
 class ParquetReading(TableReading):
@@ -91,7 +93,7 @@ class ParquetReading(TableReading):
                     groups.append(group)
                 else:
                     first += length
-            wanted = roles.columns
+            wanted = [*dict.fromkeys([*roles.columns, *self.options.passed])]
             for batch in file.iter_batches(ROWS_PER_BATCH, row_groups=groups, columns=wanted):
                 stop = first + batch.num_rows
                 if stop > skip:
@@ -124,7 +126,10 @@ class ParquetReading(TableReading):
     def encode(self, batch: Any, roles: Roles, number: int, *where: Any) -> Batch:
         """Turn Arrow's columns into arrays."""
         try:
-            return Batch(encoded(batch, roles), self.paths[number], number, *where)
+            columns = [batch.column(name).to_pylist() for name in self.options.passed]
+            passed = [json.dumps(values, default=str) for values in zip(*columns, strict=True)]
+            found = Batch(encoded(batch, roles), self.paths[number], number, *where)
+            return found._replace(passed=passed)
         except UnicodeDecodeError:
             raise BadExample(
                 "a column holds text that is not UTF-8", file=self.paths[number]
@@ -171,9 +176,13 @@ class ParquetReading(TableReading):
             for part, first, last in raw.sealed:
                 self.seals.add(raw.file, [part], first, last)
         size = self.read_so_far(raw.file, raw.read)
-        return self.block_of(
+        block = self.block_of(
             raw.table, lambda row: Place(raw.path, row=raw.first + row + 1), mark, size
         )
+        if raw.passed:
+            places = [(block.place_of(row).row or 0) for row in range(len(block))]
+            block.tags = [raw.passed[place - raw.first - 1] for place in places]
+        return block
 
 
 def first_texts(file: Any) -> dict[str, list[Any]]:

@@ -55,8 +55,23 @@ from noregret.errors import Diverged, WrongUsage
 if TYPE_CHECKING:
     from argparse import Namespace
 
+    from noregret.app.commands.outputs import Outputs
+    from noregret.app.commands.run.answering import Answers
     from noregret.app.commands.run.runner import Run
+    from noregret.streams.stream import Stream
 
+# Where predictions go at once.
+STDOUT = "-"
+# Columns of predictions that no other may be called.
+TAKEN = ("row", "prediction", "outcome", "probability", "score", "tag", "error")
+# Options that do not go with outcomes that come later, and why.
+PROMPT = "its figures are those of outcomes that are known before the next prediction"
+NOT_LATER = {
+    "certificate": PROMPT,
+    "report": PROMPT,
+    "checkpoint": "lines that wait for their outcomes are not kept",
+    "resume": "lines that wait for their outcomes are not kept",
+}
 EXAMPLE = "noregret run DATA.csv --target COLUMN"
 OPTIONS = [
     DATA,
@@ -78,6 +93,13 @@ OPTIONS = [
         INPUT,
         "--follow",
         help="Wait at the end of the file for lines that are added to it, until Ctrl-C.",
+    ),
+    option(
+        INPUT,
+        "--id",
+        metavar="FIELD",
+        help="The field of JSON lines that says which belong together: a line without the target is"
+        " predicted, and learned when a later line with the same id has the target.",
     ),
     option(
         INPUT,
@@ -140,6 +162,14 @@ OPTIONS = [
         "Write every prediction, made before its outcome was seen (.csv or .parquet); to - at once,"
         " with the summary on stderr.",
     ),
+    option(
+        OUTPUT,
+        "--pass",
+        dest="passed",
+        metavar="COLUMNS",
+        action="append",
+        help="Copy columns into the predictions, such as id,time; may be repeated.",
+    ),
     MODEL,
     option(
         OUTPUT,
@@ -187,7 +217,6 @@ def run(given: Namespace) -> None:
     from noregret.app.commands.outputs import Outputs
     from noregret.app.commands.printing import command_line, concluded
     from noregret.app.commands.progress import shown, stoppable
-    from noregret.app.commands.run.answering import STDOUT, Answers
     from noregret.app.commands.run.runner import Run
     from noregret.app.results.loss_choice import CLASSES, is_open
     from noregret.linear.learner import is_of_classes
@@ -197,7 +226,9 @@ def run(given: Namespace) -> None:
     params = params_of(given.parameter)
     missing = given.missing or STOP
     scale = given.scale or "none"
-    options = reading_options(given, fourier=fourier_text(given), missing=missing, scale=scale)
+    options = reading_options(
+        given, fourier=fourier_text(given), missing=missing, scale=scale, **passing(given)
+    )
     check_options(given)
     made, resume = learner_of(given.learner, params), given.resume
     check_task(given.task, made, given, params)
@@ -215,12 +246,11 @@ def run(given: Namespace) -> None:
 
             usual = missing_of(resume)
         stream = type(stream)(stream.paths, replace(options, missing=usual))
-    outputs, answers = Outputs.of(given), None
-    if outputs.predictions == STDOUT:
-        outputs.predictions = None
-        answers = Answers(sys.stdout.buffer, stream.name == "jsonl")
+    outputs = Outputs.of(given)
+    answers = answers_of(outputs, stream)
     # Rows are not kept for hindsight without need, as a stream may have no end.
     compared = answers is None or bool(outputs.certificate or outputs.report)
+    compared = compared and options.id is None
     work = Run(
         stream,
         made,
@@ -251,9 +281,34 @@ def run(given: Namespace) -> None:
     concluded(result, given, work.failures, way_on(work), stderr=answers is not None)
 
 
+def answers_of(outputs: Outputs, stream: Stream) -> Answers | None:
+    """Return what answers every line at once, if the predictions go to standard output."""
+    if stream.options.id is not None and stream.name != "jsonl":
+        raise WrongUsage(f"--id is for JSON lines: leave it out with {stream.name} files")
+    if outputs.predictions != STDOUT:
+        return None
+    from noregret.app.commands.run.answering import Answers
+
+    outputs.predictions = None
+    return Answers(sys.stdout.buffer, stream.name == "jsonl")
+
+
+def passing(given: Namespace) -> dict[str, Any]:
+    """Return the columns that go into the predictions; an id is among them, and no feature."""
+    names = [name for text in given.passed or () for name in text.split(",") if name]
+    if given.id is not None:
+        names = [given.id, *names]
+    for name in names:
+        if name in TAKEN:
+            raise WrongUsage(f"--pass {name}: the predictions have a column of this name already")
+    dropped = given.drop or []
+    if given.id is not None and given.id not in dropped and not given.keep:
+        dropped = [*dropped, given.id]
+    return {"passed": tuple(dict.fromkeys(names)), "drop": tuple(dropped)}
+
+
 def check_options(given: Namespace) -> None:
     """Refuse options that are out of range, or do not go together."""
-    from noregret.app.commands.run.answering import STDOUT
     from noregret.proof.certificates.certificate import LOOSEST, TIGHTEST
     from noregret.streams.options import ASLEEP
 
@@ -265,6 +320,12 @@ def check_options(given: Namespace) -> None:
         raise WrongUsage("--look-back and --gap are about hindsight: leave out --no-hindsight")
     if given.gap is not None and not TIGHTEST <= given.gap <= LOOSEST:
         raise WrongUsage(f"--gap is from {TIGHTEST:g} to {LOOSEST:g}: got {given.gap:g}")
+    if given.passed and given.predictions is None:
+        raise WrongUsage("--pass copies columns into the predictions: say --predictions FILE, or -")
+    if given.id is not None:
+        for name, why in NOT_LATER.items():
+            if getattr(given, name) is not None:
+                raise WrongUsage(f"{why}: leave --{name} out with --id")
     if given.save_every is not None and given.model is None:
         raise WrongUsage("--save-every saves the model: name its file with --model")
     if given.predictions == STDOUT and (given.checkpoint or given.resume):

@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from noregret.app.commands.run.runner import Run
 
 Floats = NDArray[np.float64]
-STDOUT = "-"
 
 
 class Answers:
@@ -41,21 +40,39 @@ class Answers:
         run: Run,
         rows: Floats,
         tags: list[str] | None,
-        refused: dict[int, NoRegretError],
+        count: int,
+        errors: Sequence[NoRegretError],
     ) -> None:
-        """Write the answers to some rows, and errors by the numbers of rows that were refused."""
+        """Write the answers to rows, the next ``count`` of the run but for those with errors."""
+        refused = numbered(run.seen, count, rows[:, 0], errors)
         tagged = None if tags is None else iter([tags])
         [table] = predictions.tables(iter([rows]), tagged, run.learner, run.stream.options)
-        write = self.objects if self.as_json else self.lines
+        passed = run.stream.options.passed
         try:
-            self.file.write(b"".join(write(table, refused)))
+            if self.as_json:
+                values = [json.loads(tag) for tag in tags or []] if passed else []
+                lines = self.objects(table, refused, passed, values)
+            else:
+                lines = self.lines(table, refused)
+            self.file.write(b"".join(lines))
             self.file.flush()
         except BrokenPipeError:
             self.closed = run.stopping = True
 
-    def objects(self, table: Any, refused: dict[int, NoRegretError]) -> Iterator[bytes]:
-        """Yield the answers as JSON, without outcomes that are not known."""
+    def objects(
+        self,
+        table: Any,
+        refused: dict[int, NoRegretError],
+        passed: Sequence[str],
+        values: list[list[Any]],
+    ) -> Iterator[bytes]:
+        """Yield the answers as JSON, without outcomes that are not known.
+
+        Columns that are ``passed`` on have their own ``values``, not text.
+        """
         found: list[dict[str, Any]] = table.to_pylist()
+        for row, own in zip(found, values, strict=False):
+            row |= dict(zip(passed, own, strict=True))
         for row in found:
             if row["outcome"] is None:
                 del row["outcome"]

@@ -16,6 +16,7 @@ from noregret.base.params import plain
 from noregret.base.positions import Names
 from noregret.linear.learn_many import label_pair
 from noregret.linear.learner import is_of_classes
+from noregret.proof.record.moment import curve_of
 
 if TYPE_CHECKING:
     from noregret.app.commands.run.runner import Run
@@ -31,7 +32,9 @@ def conclude(
     names = class_names(learner, run.stream.options) or list(label_pair(learner._entry))
     measures = run.watching.measured(names)
     mistakes = learner.mistakes if labels else None
-    if is_of_classes(learner):  # of what was predicted; the first row had no prediction
+    # Of what was predicted: the first row of several classes had no prediction, and outcomes that
+    # come later are learned after others.
+    if is_of_classes(learner) or (labels and run.served is not None):
         mistakes = sum(each.rows - each.right for each in measures.classes)
     return Result(
         sources=run.stream.paths,
@@ -44,19 +47,19 @@ def conclude(
         name=learner.name,
         params={name: plain(value) for name, value in learner.params.items()},
         loss=learner.engine.loss.name,
-        total=learner.total_loss,
+        total=run.total,
         mistakes=mistakes,
         weight=run.watching.weight if run.weighted else None,
         constant=run.watching.constant() or constant_of_rows(run),
         certificate=certificate,
         uncertified=uncertified,
-        curve=run.game.curve,
+        curve=run.game.curve if run.served is None else curve_of([]),  # that of learning differs
         heaviest=heaviest_of(run.reading.feature_name, learner.weights, names),
         transforms=run.reading.transforms,
         target=run.stream.target,
         looked_back=run.looked_back,
         outlook=run.watching.outlook() if run.watches else Outlook(),
-        predicted=run.predicted,
+        predicted=run.predicted - (0 if run.served is None else run.served.joined),
         skipped=run.skipped,
         skipped_rows=tuple(run.skipped_rows),
         shared=None if options.hash is None else run.reading.vocabulary.shared,

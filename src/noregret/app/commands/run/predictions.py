@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from collections.abc import Iterator
 from itertools import chain, repeat
@@ -50,6 +51,8 @@ def tables(
     for block, tagged in zip(blocks, chain(tags or [], repeat(None)), strict=False):
         row, scores, outcomes, *chances = block.T
         columns: dict[str, Any] = {"row": row.astype(np.int64)}
+        if options.passed:
+            columns |= passed_columns(options.passed, tagged or [])
         if is_of_classes(learner):
             columns["prediction"] = named(names, scores)
         elif names:
@@ -67,9 +70,20 @@ def tables(
             columns["probability"] = np.exp(-np.logaddexp(0.0, -scores))
         elif learner.engine.loss.labels and not is_of_classes(learner):
             columns["score"] = scores
-        if tagged is not None:
+        if tagged is not None and not options.passed:
             columns["tag"] = pa.array(tagged, pa.string())
         yield pa.table(columns)
+
+
+def passed_columns(names: tuple[str, ...], rows: list[str]) -> dict[str, Any]:
+    """Return the columns that are passed on, as text, from their values in each row as JSON."""
+    import pyarrow as pa
+
+    texts = [
+        [v if v is None or isinstance(v, str) else json.dumps(v) for v in json.loads(row)]
+        for row in rows
+    ]
+    return {name: pa.array([row[k] for row in texts], pa.string()) for k, name in enumerate(names)}
 
 
 def named(names: list[Any], codes: NDArray[Any]) -> Any:

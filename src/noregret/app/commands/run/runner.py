@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from noregret.app.commands.outputs import Outputs
-from noregret.app.commands.run.answering import Answers, numbered
 from noregret.app.commands.run.checkpoint import PREDICTIONS, ROWS, TAGS, companions
 from noregret.app.commands.run.concluding import conclude, write_all, write_model
 from noregret.app.commands.run.watching import Watching
@@ -40,6 +39,8 @@ from noregret.proof.game.game import Game
 from noregret.proof.game.play_blocks import Played, codes_of, numbers_of
 
 if TYPE_CHECKING:
+    from noregret.app.commands.run.answering import Answers
+    from noregret.app.commands.run.serving import Served
     from noregret.app.commands.run.spool import Numbers, Tags
     from noregret.linear.learner import Learner
     from noregret.proof.certificates.certificate import Certificate
@@ -132,6 +133,11 @@ class Run:
         self.looking_back, self.looked_back = False, 0.0  # whether it does, and for how long it did
         self.open_gap: float | None = None  # of hindsight, while it looks back
         self.failures: list[str] = []  # what could not be written
+        self.served: Served | None = None
+        if self.stream.options.id is not None:
+            from noregret.app.commands.run.serving import Served
+
+            self.served = Served()
         self.spool: Numbers | None = None
         self.tags: Tags | None = None
         self.saved: int | None = None  # rounds in the last checkpoint
@@ -177,7 +183,7 @@ class Run:
     @property
     def measures(self) -> bool:
         """True if predictions are measured; the loss of mean weights is not that of predictions."""
-        return self.watches or not self.learner.engine.mean_kept
+        return self.watches or self.served is not None or not self.learner.engine.mean_kept
 
     def choose(self, first: Block) -> Choice | None:
         """Return what the first outcomes are taken for; None if there was no choice."""
@@ -212,6 +218,12 @@ class Run:
                 options = replace(self.stream.options, **said)
                 self.stream = type(self.stream)(self.stream.paths, options)
         several = is_of_classes(self.learner)
+        if several and self.served is not None:
+            raise NoRegretError(
+                "the target has several classes, and outcomes that come later are supported for"
+                " numbers and two classes",
+                "use --positive VALUE, or leave --id out",
+            )
         self.watching = Watching(self.learner.engine.loss, several, self.watches)
         keep: Keep = "auto" if self.hindsight else "nothing"
         self.game = Game(self.learner, keep=keep, progress=False, kept_at=self.beside.get(ROWS))
@@ -299,10 +311,15 @@ class Run:
         return self.learner.rounds
 
     @property
+    def total(self) -> float:
+        """The total loss of the predictions as they were given."""
+        return self.learner.total_loss if self.served is None else self.served.loss
+
+    @property
     def standing(self) -> str:
         """The error so far in a few words: accuracy, RMSE, or the mean loss."""
         loss, learner = self.learner.engine.loss, self.learner
-        mean = learner.total_loss / max(1.0, self.watching.weight)
+        mean = self.total / max(1.0, self.watching.weight)
         if loss.labels or is_of_classes(learner):
             return f"accuracy {1 - learner.mistakes / max(1, learner.rounds):.1%}"
         return f"RMSE {math.sqrt(mean):.4g}" if loss.name == "square" else f"mean loss {mean:.4g}"
@@ -358,6 +375,8 @@ class Run:
         y, importances, kept, scores = block.y, block.importances, played.kept, played.scores
         numbers = numbers_of(block, self.seen)
         tags = block.tags
+        if self.served is not None and block.keys is not None and scores is not None:
+            scores = self.served.replace(block.keys, scores, y)
         if kept is not None:
             y, numbers = y[kept], numbers[kept]
             scores = None if scores is None else scores[kept]
@@ -372,9 +391,8 @@ class Run:
             self.spool.add(numbers, scores, y, *chances)
         if self.answers is not None and scores is not None:
             count = block.read or len(block) + len(block.faults)
-            refused = numbered(self.seen, count, numbers, played.refused)
             rows = np.column_stack([numbers, scores, y, *chances])
-            self.answers.give(self, rows, tags, refused)
+            self.answers.give(self, rows, tags, count, played.refused)
         self.skipped += len(played.refused)
         more = max(0, TOLD - len(self.skipped_rows))
         for error in played.refused[:more]:
@@ -393,6 +411,8 @@ class Run:
             importances = None if importances is None else importances[learned]
         self.weighted = self.weighted or importances is not None
         self.watching.note(y, scores, importances)
+        if self.served is not None and scores is not None:
+            self.served.count(self.learner.engine.loss, scores, y)
 
     def note_tags(self, tags: list[str] | None, rows: int) -> None:
         """Keep the tags of rows, where any has one."""
@@ -431,6 +451,8 @@ class Run:
 
     def certified(self) -> tuple[Certificate | None, str | None]:
         """Return the certificate, or why there is none."""
+        if self.served is not None:
+            return None, "outcomes may come after later predictions (--id), which no promise covers"
         if not self.hindsight and self.answers is not None:
             return None, "a stream is compared with hindsight for --certificate or --report only"
         if not self.hindsight:
