@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from _pytest.runner import runtestprotocol
 
 import noregret  # noqa: F401 - an editable install compiles now, not in all parallel workers at once
 from tests.app.report import browser
@@ -18,6 +19,30 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 load_profile()
 gc.disable()  # until all tests are there
+
+
+class Brief:
+    """A parallel worker's plugin: of a test that passes, report its call and nothing else.
+
+    Sending thousands of setups, teardowns and keywords to the process that prints dots would take
+    longer than most tests.
+    """
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtest_protocol(self, item: pytest.Item, nextitem: pytest.Item | None) -> bool:
+        for report in runtestprotocol(item, log=False, nextitem=nextitem):
+            if report.when == "call" or not report.passed:
+                if report.passed:
+                    report.keywords = {}
+                item.ihook.pytest_runtest_logreport(report=report)
+        return True
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Be brief in a parallel worker, unless durations or a report in XML need all parts."""
+    asked = config.getoption("durations") is not None or config.getoption("xmlpath")
+    if hasattr(config, "workerinput") and not asked:
+        config.pluginmanager.register(Brief())
 
 
 def pytest_sessionstart(session: pytest.Session) -> None:
@@ -43,6 +68,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 def pytest_collection_finish() -> None:
     """Spare the garbage collector the thousands of tests: it looks at what they make."""
     gc.freeze()
+    gc.set_threshold(20_000, 20, 50)  # hardly any garbage is in cycles
     gc.enable()
 
 

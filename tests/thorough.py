@@ -23,8 +23,8 @@ from hypothesis.internal.constants_ast import Constants
 TIMES = int(os.environ.get("NOREGRET_THOROUGH") or 0)
 THOROUGH = TIMES > 0
 # Of the draws of a thorough run, one in so many by default.
-QUICK_SHARE = 8
-MIN_QUICK_DRAWS = 3
+QUICK_SHARE = 12
+MIN_QUICK_DRAWS = 2
 DRAWS = 40
 FEW_DRAWS = 5
 

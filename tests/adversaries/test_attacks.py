@@ -22,8 +22,8 @@ ROOT = Path(__file__).parents[2]
 ATTACKS = [(found, attack) for found in all_adversaries().values() for attack in found.attacks]
 # Attacks that take seconds each: their figures are computed again in a thorough run.
 DEAR = ("hidden-margin", "wall")
-# One attack of an adversary that takes long, on the first promise; all of them in a thorough run.
-LONG = ("even-then-one",)
+# One attack of an adversary that takes long; all of them in a thorough run.
+LONG = ("coin-flips", "even-then-one", "heads-and-tails", "hidden-corner", "slightly-better")
 REPEATED = sized(
     [
         (found, attack)

@@ -11,6 +11,8 @@ import re
 import shlex
 import subprocess
 import sys
+from collections.abc import Iterator
+from functools import cache
 from html.parser import HTMLParser
 from pathlib import Path
 from types import ModuleType
@@ -19,6 +21,7 @@ from typing import Any
 import pytest
 
 import noregret
+from noregret import data
 from noregret.app.cli.app import run
 from noregret.app.cli.family_words import path_of
 from noregret.base.algorithm import Named
@@ -135,6 +138,17 @@ def printed_by_shell(commands: str, place: Path, text: str | None = None) -> str
     return re.sub(r"(?m)^noregret: .* s so far\n", "", done.stdout)
 
 
+@cache
+def all_flights() -> list[tuple[dict[str, float | str], float]]:
+    """Return the flights, which many pages use, parsed once."""
+    return list(data.flights())
+
+
+def flights() -> Iterator[tuple[dict[str, float | str], float]]:
+    """Yield the flights as the package does, each time anew."""
+    return ((dict(x), y) for x, y in all_flights())
+
+
 def page_of(site: Path, kind: type[Named]) -> Path:
     """Return where the page of a learner is."""
     folder = site / "learners" if kind.family == "learners" else site / "learners" / kind.family
@@ -240,6 +254,8 @@ def test_what_is_on_a_page_runs_and_prints_what_is_shown(
 ) -> None:
     """All Python; of commands, those whose output is shown."""
     monkeypatch.chdir(tmp_path)
+    all_flights()
+    monkeypatch.setattr(data, "flights", flights)
     names: dict[str, Any] = {"__name__": "__main__"}
     for language, code, shown in BLOCK.findall(page.read_text(encoding="utf-8")):
         if language == "sh":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from importlib import import_module
 from pkgutil import iter_modules
 from typing import Any
@@ -17,10 +18,11 @@ FAMILIES = {
 }
 
 
-def modules_of(family: str) -> list[str]:
+@cache
+def modules_of(family: str) -> tuple[str, ...]:
     """Return the modules of a family's algorithms."""
     package = import_module(FAMILIES[family])
-    return [f"{package.__name__}.{module.name}" for module in iter_modules(package.__path__)]
+    return tuple(f"{package.__name__}.{module.name}" for module in iter_modules(package.__path__))
 
 
 def class_name(name: str) -> str:

@@ -7,6 +7,7 @@ import os
 import struct
 import sys
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -20,18 +21,24 @@ from noregret.echo import Canceller, cancel_file, demo_signals
 from noregret.echo import live as live_mode
 from noregret.echo.sound import look_over
 from noregret.errors import NoRegretError
+from tests.thorough import sized
 
 RATE = 16000
-HEARD = demo_signals(5.0, RATE)
 Say = Callable[..., tuple[int, str, str]]
+
+
+@cache
+def heard() -> Any:
+    """Return what is played and recorded."""
+    return demo_signals(5.0, RATE)
 
 
 @pytest.fixture
 def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder with ``far.wav`` and ``mic.wav``."""
     monkeypatch.chdir(tmp_path)
-    soundfile.write("far.wav", HEARD.far, RATE)
-    soundfile.write("mic.wav", HEARD.mic, RATE)
+    soundfile.write("far.wav", heard().far, RATE)
+    soundfile.write("mic.wav", heard().mic, RATE)
     return tmp_path
 
 
@@ -72,16 +79,19 @@ def test_what_is_written_is_what_the_streaming_canceller_gives(place: Path, say:
 
 def test_rates_channels_lengths_and_formats_may_differ(place: Path, say: Say) -> None:
     late = np.arange(3 * 44100) * RATE / 44100
-    soundfile.write("far44.flac", np.interp(late, np.arange(len(HEARD.far)), HEARD.far), 44100)
-    soundfile.write("stereo.ogg", np.stack((HEARD.far, 0.2 * HEARD.far), axis=1), RATE)
-    soundfile.write("both.wav", np.stack((0 * HEARD.mic, HEARD.mic), axis=1), RATE)
-    for far, mic, more in (
-        ("far44.flac", "mic.wav", []),
-        ("stereo.ogg", "mic.wav", []),
-        ("far.wav", "both.wav", ["--channel", "2"]),
-        ("far.wav", "mic.wav", ["--rate", "8000"]),
+    soundfile.write("far44.flac", np.interp(late, np.arange(len(heard().far)), heard().far), 44100)
+    soundfile.write("stereo.ogg", np.stack((heard().far, 0.2 * heard().far), axis=1), RATE)
+    soundfile.write("both.wav", np.stack((0 * heard().mic, heard().mic), axis=1), RATE)
+    outs = ["out.wav", "out.flac", "out.ogg"]
+    for number, (far, mic, more) in enumerate(
+        (
+            ("far44.flac", "mic.wav", []),
+            ("stereo.ogg", "mic.wav", []),
+            ("far.wav", "both.wav", ["--channel", "2"]),
+            ("far.wav", "mic.wav", ["--rate", "8000"]),
+        )
     ):
-        for out in ("out.wav", "out.flac", "out.ogg"):
+        for out in sized(["out.wav", outs[1 + number % 2]], full=outs):
             code, _, err = say(*files(mic, far, out), *more, "-q")
             assert code == 0, err
             found, read = soundfile.info(out), soundfile.info(mic)
@@ -103,7 +113,7 @@ def test_names_that_are_no_text_are_names_all_the_same(place: Path, say: Say) ->
 
 def test_a_silent_far_end_changes_no_sample(place: Path, say: Say) -> None:
     for subtype in ("PCM_16", "PCM_24", "FLOAT"):
-        soundfile.write("mic.wav", HEARD.mic, RATE, subtype=subtype)
+        soundfile.write("mic.wav", heard().mic, RATE, subtype=subtype)
         soundfile.write("far.wav", np.zeros(1000), RATE)
         code, out, _ = say(*files(), "--report", "report.html")
         assert code == 0
@@ -113,7 +123,7 @@ def test_a_silent_far_end_changes_no_sample(place: Path, say: Say) -> None:
 
 
 def test_a_microphone_that_nobody_hears_stays_as_it_is(place: Path, say: Say) -> None:
-    soundfile.write("mic.wav", 1e-30 * HEARD.mic, RATE, subtype="FLOAT")
+    soundfile.write("mic.wav", 1e-30 * heard().mic, RATE, subtype="FLOAT")
     code, out, _ = say(*files()[1:], "--tail", "0.01")
     assert code == 0
     assert "microphone is silent" in out
@@ -123,14 +133,15 @@ def test_a_microphone_that_nobody_hears_stays_as_it_is(place: Path, say: Say) ->
 
 
 def test_the_kind_of_samples_stays_and_nothing_is_infinite(place: Path, say: Say) -> None:
-    square, heard = np.sign(np.sin(0.05 * np.arange(RATE))), HEARD.mic[: 3 * RATE // 2]
+    recorded = heard().mic[: sized(RATE // 2, full=3 * RATE // 2)]
+    square = np.sign(np.sin(0.05 * np.arange(RATE)))
     for subtype, mic in (
-        ("PCM_U8", heard),
-        ("PCM_24", np.clip(9 * heard, -1, 1)),
-        ("ULAW", heard),
-        ("FLOAT", 1e6 * heard),
-        ("DOUBLE", 1e200 * heard),
-        ("DOUBLE", 1e-300 * heard),
+        ("PCM_U8", recorded),
+        ("PCM_24", np.clip(9 * recorded, -1, 1)),
+        ("ULAW", recorded),
+        ("FLOAT", 1e6 * recorded),
+        ("DOUBLE", 1e200 * recorded),
+        ("DOUBLE", 1e-300 * recorded),
         ("PCM_16", square),
         ("PCM_16", np.zeros(7)),
         ("PCM_16", np.array([0.5])),
@@ -154,7 +165,7 @@ def damaged() -> dict[str, str]:
         struct.pack_into(format, changed, at, value)
         return bytes(changed)
 
-    soundfile.write("good.flac", HEARD.mic, RATE)
+    soundfile.write("good.flac", heard().mic, RATE)
     flac = Path("good.flac").read_bytes()
     for name, contents in {
         "empty.wav": b"",
@@ -274,7 +285,7 @@ def test_command_lines_that_make_no_sense_end_with_2(place: Path, say: Say) -> N
 
 def test_a_rate_that_the_canceller_does_not_have_names_the_next_one(place: Path, say: Say) -> None:
     for rate, next_one in ((96000, 48000), (6000, 8000)):
-        soundfile.write("odd.wav", HEARD.mic[:8000], rate)
+        soundfile.write("odd.wav", heard().mic[:8000], rate)
         code, _, err = say(*files("odd.wav"))
         assert code == 1
         assert f"--rate {next_one}" in err
@@ -299,7 +310,7 @@ def test_figures_are_those_of_the_files(place: Path, say: Say) -> None:
     found = json.loads(out)
     mic, clean = (soundfile.read(f"{name}.wav")[0] for name in ("mic", "out"))
     assert found["seconds"] == len(mic) / RATE
-    speaks = np.repeat(np.square(HEARD.far).reshape(-1, 160).mean(axis=1) > 1e-5, 160)
+    speaks = np.repeat(np.square(heard().far).reshape(-1, 160).mean(axis=1) > 1e-5, 160)
     late = speaks & (np.arange(len(mic)) > 3 * RATE)
     independent = 10 * np.log10(np.square(mic[late]).mean() / np.square(clean[late]).mean())
     assert abs(found["erle"]["output"]["overall"] - independent) < 2.0
@@ -307,7 +318,7 @@ def test_figures_are_those_of_the_files(place: Path, say: Say) -> None:
 
 
 def test_the_certificate_is_that_of_the_canceller(place: Path, say: Say) -> None:
-    far, mic = (HEARD.far[: 2 * RATE], HEARD.mic[: 2 * RATE])
+    far, mic = (heard().far[: 2 * RATE], heard().mic[: 2 * RATE])
     soundfile.write("far.wav", far, RATE, subtype="FLOAT")
     soundfile.write("mic.wav", mic, RATE, subtype="FLOAT")
     wanted = [*files()[1:], "--linear", "--certificate", "c.json", "--report", "report.html"]
@@ -337,10 +348,10 @@ def test_the_demo_writes_sounds_and_a_report_and_says_what_was_gained(
         "clean.wav",
         "report.html",
     }
-    heard = demo_signals(12.0, RATE, 3)
+    demo = demo_signals(12.0, RATE, 3)
     for name in ("far", "mic", "near"):
         written = soundfile.read(folder / f"{name}.wav")[0]
-        assert np.abs(written - getattr(heard, name)).max() < 1 / 2**15
+        assert np.abs(written - getattr(demo, name)).max() < 1 / 2**15
     again = say("--demo", "--seed", "3", "--out", "other", "--json", "--no-hindsight")
     assert json.loads(again[1])["near"]["sdr_before"] == pytest.approx(-3.4, abs=4)
     clean = [(place / name / "clean.wav").read_bytes() for name in (folder, "other")]
@@ -371,8 +382,8 @@ class Devices:
         size, (_, channels) = self.given["blocksize"], self.given["channels"]
         for _ in range(0 if self.silent else 1000):
             played = np.zeros((size, channels), dtype=np.float32)
-            heard = np.full((size, 1), 0.1, dtype=np.float32)
-            self.given["callback"](heard, played, size, None, None)
+            recorded = np.full((size, 1), 0.1, dtype=np.float32)
+            self.given["callback"](recorded, played, size, None, None)
             self.played.append(played[:, 0])
         return self
 
@@ -381,14 +392,14 @@ class Devices:
 
 
 def test_live_plays_records_and_writes(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    soundfile.write("short.wav", HEARD.far[:RATE], RATE)
+    soundfile.write("short.wav", heard().far[:RATE], RATE)
     devices = Devices()
     found = live_mode.cancel_live("short.wav", "out.wav", certify=False, input="2", library=devices)
     assert devices.given["device"] == (2, None)
     assert devices.given["samplerate"] == RATE
     assert look_over("out.wav").seconds == found.seconds == 2.0
     begin = np.concatenate(devices.played[: live_mode.MAX_QUEUED_BLOCKS])
-    assert np.abs(begin - HEARD.far[: len(begin)]).max() < 1 / 2**15
+    assert np.abs(begin - heard().far[: len(begin)]).max() < 1 / 2**15
     with pytest.raises(NoRegretError, match="no such device"):
         live_mode.cancel_live("short.wav", "bad.wav", library=Devices(broken=True))
     monkeypatch.setattr(live_mode, "MAX_WAIT_SECONDS", 0.01)

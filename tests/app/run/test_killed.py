@@ -162,7 +162,7 @@ def test_a_run_that_is_killed_ends_as_one_that_is_not(
 
 
 def test_signals_at_random_times_change_nothing(tmp_path: Path) -> None:
-    rows = sized(8_000, full=150_000)
+    rows = sized(2_000, full=150_000)
     file = data.csv(tmp_path / "d.csv", data.numbers(rows, 6))
     arguments = ["run", str(file), "--quiet", *PLAIN]
     done(*arguments, *outputs(tmp_path / "whole"))

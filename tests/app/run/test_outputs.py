@@ -201,8 +201,8 @@ def test_stopping_at_a_bad_row_writes_nothing(file: Path, tmp_path: Path) -> Non
 
 def test_a_model_is_the_same_bytes_in_every_process(file: Path, tmp_path: Path) -> None:
     args = ["run", file, *PLAIN, "--quiet", "--model"]
-    for name in ("a", "b"):
-        assert on_a_small_disk(1_000_000, *args, tmp_path / name).returncode == 0
+    assert on_a_small_disk(1_000_000, *args, tmp_path / "a").returncode == 0
+    done(*args, tmp_path / "b")
     assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
 
 

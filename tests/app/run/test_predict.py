@@ -225,8 +225,18 @@ def test_a_bad_row_stops_it_and_nothing_is_written(model: Path, tmp_path: Path) 
 
 
 def test_a_reader_that_has_seen_enough_is_no_error(tmp_path: Path) -> None:
-    file = data.csv(tmp_path / "d.csv", data.numbers(sized(8_000, full=40_000)))
-    options = ["--target", "y", "--drop", "label", "--model", tmp_path / "m", "--quiet"]
+    file = data.csv(tmp_path / "d.csv", data.numbers(sized(5_000, full=40_000)))
+    options = [
+        "--target",
+        "y",
+        "--drop",
+        "label",
+        "--learner",
+        "nlms",
+        "--model",
+        tmp_path / "m",
+        "--quiet",
+    ]
     done("run", file, *options)
     arguments = [*COMMAND, "predict", str(tmp_path / "m"), str(file)]
     child = subprocess.Popen(arguments, stdout=subprocess.PIPE, stderr=subprocess.PIPE)

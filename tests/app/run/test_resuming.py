@@ -13,6 +13,7 @@ from noregret.streams import open_file as opened
 from tests.app.run import data
 from tests.app.run.commands import command, done, refused, small_blocks
 from tests.app.run.test_interrupted import stopped
+from tests.thorough import sized
 
 __all__ = ["small_blocks"]
 OPTIONS = ["--target", "late", "--positive", "yes", "--drop", "sold", "--learner", "logistic"]
@@ -136,8 +137,9 @@ def test_damaged_and_foreign_checkpoints_are_refused(half: Stopped) -> None:
 def test_companions_must_be_there_and_whole(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str
 ) -> None:
-    monkeypatch.setattr(opened, "BLOCK", 100_000)
-    half = Stopped(tmp_path, monkeypatch, 30_000, 7)
+    rows = sized(9_000, full=30_000)
+    monkeypatch.setattr(opened, "BLOCK", rows * 10 // 3)
+    half = Stopped(tmp_path, monkeypatch, rows, 7)
     companion = half.folder / f"kept.{kind}"
     text = companion.read_bytes()
     companion.write_bytes(text[: len(text) // 2])

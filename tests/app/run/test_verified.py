@@ -10,7 +10,7 @@ import pytest
 
 from tests.app.run import data
 from tests.app.run.commands import command, done, process, small_blocks
-from tests.thorough import paired
+from tests.thorough import paired, sized
 
 __all__ = ["small_blocks"]
 pytestmark = pytest.mark.usefixtures("small_blocks")
@@ -43,7 +43,8 @@ WAYS = [
 
 @pytest.mark.parametrize(("options", "kind"), paired(WAYS, list(data.TABLES)))
 def test_tables(kind: str, options: list[str], tmp_path: Path) -> None:
-    confirmed(tmp_path, data.TABLES[kind](tmp_path / f"d.{kind}", data.frame()), *options)
+    table = data.frame(sized(250, full=data.ROWS))
+    confirmed(tmp_path, data.TABLES[kind](tmp_path / f"d.{kind}", table), *options)
 
 
 @pytest.mark.parametrize("options", [[], ["--hash", "6"], ["--scale", "unit"], ["--no-intercept"]])

@@ -18,6 +18,7 @@ import noregret as nr
 from noregret import CertificateError, play, verify
 from noregret.proof.certificates.certificate import seal
 from noregret.proof.verifying.limits import MAX_LIMITS, MIN_LIMITS, extent_of
+from tests.thorough import sized
 
 RNG = np.random.default_rng(3)
 X = RNG.normal(size=(40, 4)) / 4
@@ -99,7 +100,8 @@ HOSTILE: dict[str, tuple[Callable[[], Any], tuple[Any, ...], Callable[[Contents]
         "steps",
     ),
     "prior": (
-        lambda: nr.experts.Boa(prior=[1.0] * 4), (np.abs(X), Y), params(prior=[1.0] * 10**6),
+        lambda: nr.experts.Boa(prior=[1.0] * 4), (np.abs(X), Y),
+        params(prior=[1.0] * sized(10**5, full=10**6)),
         "learner.params",
     ),
     "arms": (lambda: nr.bandits.Exp3(arms=4), (np.abs(X),), params(arms=10**7), "learner: arms"),

@@ -59,7 +59,7 @@ def process(setting: str, data: Path, *steps: str | Path) -> str:
 
 
 def test_certificates_of_everything_are_confirmed_across_processors(tmp_path: Path) -> None:
-    processors.write_data(tmp_path, rounds=sized(24, full=150))
+    processors.write_data(tmp_path, rounds=sized(12, full=150))
     names = list(SETTINGS)
     for number, setting in enumerate(names):
         steps: list[str | Path] = ["make", tmp_path / setting]

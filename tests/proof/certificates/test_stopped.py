@@ -14,18 +14,19 @@ from noregret.base.registry import built, find
 from noregret.hindsight import Limits
 from noregret.proof.certificates.certificate import Interval
 from tests.hindsight.test_stopped import Ticking
-from tests.thorough import paired
+from tests.thorough import paired, sized
 
 RANDOM = np.random.default_rng(11)
 ROWS = 120
-WIDE = sparse.random_array((ROWS, 2_100), density=0.01, rng=RANDOM, format="csr")
+WIDE_ROWS = sized(40, full=ROWS)
+WIDE = sparse.random_array((WIDE_ROWS, 2_100), density=0.01, rng=RANDOM, format="csr")
 NARROW = RANDOM.standard_normal((ROWS, 6))
 LABELS = np.where(NARROW @ np.arange(6) + 3 * RANDOM.standard_normal(ROWS) > 0, 1.0, -1.0)
 GAMES: dict[str, tuple[str, dict[str, Any], Any, Any]] = {
     "logistic": ("auto", {"loss": "logistic"}, NARROW, LABELS),
     "absolute": ("auto", {"loss": "absolute"}, NARROW, LABELS),
-    "square, wide": ("auto", {}, WIDE, RANDOM.standard_normal(ROWS)),
-    "logistic, wide": ("auto", {"loss": "logistic"}, WIDE, LABELS),
+    "square, wide": ("auto", {}, WIDE, RANDOM.standard_normal(WIDE_ROWS)),
+    "logistic, wide": ("auto", {"loss": "logistic"}, WIDE, LABELS[:WIDE_ROWS]),
     "perceptron": ("perceptron", {}, NARROW, LABELS),
     "descent": ("gradient-descent", {"loss": "logistic", "radius": 2.0}, NARROW, LABELS),
 }
