@@ -1,4 +1,4 @@
-"""What an algorithm offers, as ``dir`` and tab completion show it."""
+"""The public names of algorithms, as ``dir`` and tab completion show them."""
 
 from __future__ import annotations
 

@@ -66,7 +66,7 @@ def stated(function: ast.FunctionDef) -> Parameters:
 
 
 def same(default: str | None, compiled: str | None) -> bool:
-    """Whether a stub states the default that is compiled."""
+    """Return whether a stub states the default that is compiled."""
     if default is None and compiled == "None":
         return True  # the stub asks for what the code refuses to go without
     if default is None or compiled is None or default == "...":

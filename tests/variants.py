@@ -189,17 +189,17 @@ class Variant:
 
     @cached_property
     def labels(self) -> bool:
-        """Whether outcomes are labels: −1 and +1."""
+        """Return whether outcomes are labels: −1 and +1."""
         return self.refuses({"x": 1.0}, 0.5) and not self.classes
 
     @cached_property
     def classes(self) -> bool:
-        """Whether outcomes are classes, with a name or number each."""
+        """Return whether outcomes are classes, with a name or number each."""
         return not self.refuses({"x": 1.0}, "name")
 
     @cached_property
     def boolean(self) -> bool:
-        """Whether features are 0 and 1 alone."""
+        """Return whether features are 0 and 1 alone."""
         return self.refuses({"x": 0.5}, 1.0)
 
     def refuses(self, x: Any, y: Any) -> bool:
@@ -211,7 +211,7 @@ class Variant:
 
     @cached_property
     def counts_features(self) -> bool:
-        """Whether a feature still to come would change the score of the others."""
+        """Return whether a feature still to come would change the score of the others."""
         learner: nr.Learner = nr.make(self.name, **self.params)
         learner.learn_one({"a": 1.0, "b": 1.0}, 1.0)
         return bool(learner.decision_one({"a": 1.0}) != learner.decision_one({"a": 1.0, "z": 0.0}))
@@ -224,7 +224,7 @@ class Variant:
 
 
 def has_mean(name: str, params: dict[str, Any]) -> bool:
-    """Whether the learner can be averaged: not where its predictions are more than w·x."""
+    """Return whether the learner can be averaged: not where its predictions are more than w·x."""
     try:
         nr.averaged(nr.make(name, **params))
     except ValueError:
@@ -258,7 +258,7 @@ WITHOUT_LOSS_OBJECT = [
 
 
 class Shape(NamedTuple):
-    """What a stream looks like; the rest follows from the seed."""
+    """The shape of a stream; the rest follows from the seed."""
 
     seed: int
     rows: int

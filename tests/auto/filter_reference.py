@@ -33,7 +33,7 @@ class Filter:
         self.P = np.diag(most * self.prior)
 
     def grow(self, n: int) -> None:
-        """Have more inputs, which were 0 so far."""
+        """Add inputs, which were 0 so far."""
         more = n - len(self.w)
         self.w, self.prior = np.pad(self.w, (0, more)), np.pad(self.prior, (0, more))
         self.P, self.seen = np.pad(self.P, (0, more)), np.pad(self.seen, ((0, 0), (0, more)))

@@ -26,14 +26,14 @@ def auto(loss: str = "square", **options: object) -> Auto:
 
 
 def played(learner: Auto, X: Floats, y: Floats) -> Floats:
-    """Have it predict and learn row by row; return what it predicted, as scores."""
+    """Predict and learn row by row; return the predictions, as scores."""
     out = np.empty(len(y))
     play(learner._entry, X, y, out)
     return out
 
 
 def weighted(learner: Auto, X: Floats, y: Floats, importances: Floats) -> Floats:
-    """Have it learn rows that count for more or less than one."""
+    """Learn rows with importances."""
     rows, columns = X.shape
     starts = np.arange(rows + 1) * columns
     places = np.tile(np.arange(columns, dtype=np.int32), rows)
@@ -72,7 +72,7 @@ def parts_of(learner: Auto) -> dict[str, Floats]:
 
 
 def same_state(one: Auto, other: Auto) -> bool:
-    """Whether two hold the same, to the bit."""
+    """Return whether two hold the same, to the bit."""
     a, b = one.engine.get_state(), other.engine.get_state()
     return (
         a[1] == b[1]

@@ -31,7 +31,7 @@ def loss_of(loss: str, said: Floats, y: Floats) -> Floats:
 @pytest.mark.parametrize("loss", NUMBERS)
 @pytest.mark.parametrize("delay", [0, 1, 2, 7])
 def test_the_last_outcome_is_the_last_that_has_arrived(loss: str, delay: int) -> None:
-    """What it lost is what y_{t−1−delay} loses; before one has arrived, it says 0."""
+    """Its loss is that of y_{t−1−delay}; before one has arrived, it predicts 0."""
     X, y = stream(delay, 80, 2)
     learner = auto(loss, delay=delay)
     played(learner, X, y)
@@ -120,7 +120,7 @@ def test_what_it_plays_is_what_it_pays_for(loss: str, delay: int) -> None:
 
 
 def test_a_prediction_for_now_uses_the_newest_outcome() -> None:
-    """Whoever learns outcomes as they come asks with all that has come, whatever the delay."""
+    """A program that learns outcomes as they come predicts with all of them, whatever the delay."""
     y = labels(np.sin(np.arange(3000) / 200)) * 5
     learner = auto(delay=10)
     for outcome in y:

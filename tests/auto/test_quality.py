@@ -1,4 +1,4 @@
-"""How well it predicts, against what is best on data whose making is known."""
+"""The quality of its predictions, against the best possible on simulated data."""
 
 from __future__ import annotations
 

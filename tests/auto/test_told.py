@@ -1,4 +1,4 @@
-"""What it tells of itself is true, on streams whose making is known."""
+"""Its findings are true, on simulated streams."""
 
 from __future__ import annotations
 

@@ -48,7 +48,7 @@ def feed(policy: Policy, rewards: Floats, start: int = 0) -> list[int]:
 
 
 def same_state(one: Policy, other: Policy) -> bool:
-    """Whether two policies are the same to the bit."""
+    """Return whether two policies are the same to the bit."""
     a, b = one.get_state(), other.get_state()
     equal = all(
         np.array_equal(a[0][key], b[0][key], equal_nan=key == "waiting_chances") for key in a[0]

@@ -1,4 +1,4 @@
-"""What makes no sense is refused, in words, and leaves no trace."""
+"""Invalid input is refused with an explanation, and changes nothing."""
 
 from __future__ import annotations
 

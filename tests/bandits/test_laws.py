@@ -1,4 +1,4 @@
-"""What holds for every policy, whatever its algorithm."""
+"""Laws of every policy."""
 
 from __future__ import annotations
 

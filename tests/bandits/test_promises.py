@@ -25,7 +25,7 @@ BEYOND = 1 + math.pi**2 / 3
 
 
 def surely_below(values: Floats, bound: float) -> bool:
-    """Whether the mean of values is not clearly above a bound."""
+    """Return whether the mean of values is not clearly above a bound."""
     error = float(values.std()) / math.sqrt(len(values))
     return float(values.mean()) <= bound + 5 * error
 

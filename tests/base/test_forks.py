@@ -29,7 +29,7 @@ ROWS = np.ones((64, WIDE))
 
 
 def same(values: Any) -> bool:
-    """Whether all numbers are the same: so they are after whole rounds, as all columns are."""
+    """Return whether all numbers are the same, as after whole rounds all columns are."""
     return bool(np.ptp(np.asarray(values)) == 0)
 
 

@@ -60,7 +60,7 @@ def write(file: Path, text: str, arrays: Arrays) -> None:
 
 @cache
 def warm_up() -> None:
-    """Have all imported, and the validator compiled: once in a process, whatever the file."""
+    """Import everything and compile the validator, once per process."""
     all_algorithms()
     header, _ = parts(learner_of("perceptron"))
     with pytest.raises(nr.ModelFileError):
@@ -85,7 +85,7 @@ def refused(file: Path) -> str:
 
 @in_turn("variant", WITHOUT_LOSS_OBJECT)
 def test_the_parts_put_together_are_a_model(variant: Variant, file: Path) -> None:
-    """What follows is refused for what was changed, not for how it was put together."""
+    """The files below are refused for the change, not for how they were put together."""
     learner = variant.make()
     learner.learn_many([{"a": 1.0, "b": 0.0}, {"b": 1.0}], [1, -1])
     header, arrays = parts(learner)

@@ -33,7 +33,7 @@ METHODS = REGRESSIONS + MACHINES
 
 
 def is_machine(method: Batch) -> bool:
-    """Whether outcomes are labels."""
+    """Return whether outcomes are labels."""
     return method in MACHINES or method.loss_name != "square"
 
 

@@ -1,4 +1,4 @@
-"""What every batch method does alike: input, files, copies, certificates, refusals."""
+"""Laws of every batch method: input, files, copies, certificates, refusals."""
 
 from __future__ import annotations
 

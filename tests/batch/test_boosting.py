@@ -94,7 +94,7 @@ def test_its_weights_are_those_of_hedge_over_the_examples(rate: float) -> None:
 
 
 class Remembering(StumpFinder):
-    """Who finds stumps, and remembers what it was asked and what they said."""
+    """Finds stumps, and records the requests and the answers."""
 
     def __init__(self, X: Floats, y: Floats) -> None:
         super().__init__(np.asfortranarray(X), y)

@@ -42,7 +42,7 @@ def kinds_of_sound(size: int, seed: int) -> dict[str, Floats]:
 
 
 def ways_from_far(far: Floats, seed: int) -> dict[str, Floats]:
-    """What a room, or a cable, can make of the far end."""
+    """Return what a room, or a cable, can make of the far end."""
     random = np.random.default_rng(seed)
     half, late = len(far) // 2, seed % 3000
     path = random.standard_normal(60) * np.exp(-np.arange(60) / 15)

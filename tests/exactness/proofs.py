@@ -254,7 +254,7 @@ def tangent_holds(name: str, tangent: Tangent, loss: Fraction, gradient: Vector)
 
 
 def curvature(rng: Rng, examples: Examples) -> Iterator[str]:
-    """What is surely curved is curved."""
+    """Curvature that is proven is there."""
     with np.errstate(all="ignore"):
         whole = sum_of(rng, examples).quadratic()
         assert whole.gram is not None
@@ -273,7 +273,7 @@ def curvature(rng: Rng, examples: Examples) -> Iterator[str]:
 
 
 def is_semidefinite(A: Matrix) -> bool:
-    """Whether a symmetric matrix has no negative eigenvalue, by elimination."""
+    """Return whether a symmetric matrix has no negative eigenvalue, by elimination."""
     A = [list(row) for row in A]
     for k in range(len(A)):
         if A[k][k] < 0 or (A[k][k] == 0 and any(A[k][k:])):

@@ -96,7 +96,7 @@ class Variant:
 
     @cached_property
     def votes(self) -> bool:
-        """Whether forecasts are 0 or 1."""
+        """Return whether forecasts are 0 or 1."""
         try:
             self.make().predict_one([0.5, 0.5])
         except BadExample:
@@ -105,7 +105,7 @@ class Variant:
 
     @cached_property
     def takes_losses(self) -> bool:
-        """Whether it learns from losses without advice."""
+        """Return whether it learns from losses without advice."""
         try:
             self.make().learn_losses([0.5, 0.5])
         except TypeError:
@@ -114,7 +114,7 @@ class Variant:
 
     @cached_property
     def sleeps(self) -> bool:
-        """Whether experts may sleep."""
+        """Return whether experts may sleep."""
         try:
             self.make().predict_one([1.0, math.nan])
         except BadExample:
@@ -123,7 +123,7 @@ class Variant:
 
     @cached_property
     def scale_free(self) -> bool:
-        """Whether no rate or range was chosen, so that the size of losses cannot matter."""
+        """Return whether no rate or range was chosen, so that the size of losses cannot matter."""
         chosen = {"rate", "low", "high", "share", "beta"} & self.make().params.keys()
         return self.takes_losses and not chosen
 
@@ -144,7 +144,7 @@ SCALE_FREE = [variant for variant in ALLOCATING if variant.scale_free]
 
 
 class Shape(NamedTuple):
-    """What a game looks like; the rest follows from the seed."""
+    """The shape of a game; the rest follows from the seed."""
 
     seed: int
     rounds: int
@@ -231,7 +231,7 @@ def state(master: Master) -> dict[str, Any]:
 
 
 def played(master: Master, X: Floats, y: Floats | None = None) -> tuple[Floats, Floats]:
-    """Have rounds played in one block; return the forecasts and the weights used."""
+    """Play rounds in one block; return the forecasts and the weights used."""
     said, used = np.empty(len(X)), np.empty(X.shape)
     master.play_block(X, y, said, used)
     return said, used

@@ -1,4 +1,4 @@
-"""What an attacker once got away with: doctored certificates, false promises, threads, halves."""
+"""Former successes of attackers: doctored certificates, false promises, threads, half updates."""
 
 from __future__ import annotations
 

@@ -100,7 +100,7 @@ def test_one_awake_at_a_time(variant: Variant) -> None:
 @pytest.mark.parametrize("first", [5e-324, 1e-310, 1e-300])
 @in_turn("variant", [v for v in PRICED if v in SCALE_FREE])
 def test_a_difference_that_is_next_to_nothing_does_no_harm(variant: Variant, first: float) -> None:
-    """Who would follow the leader because of it loses every round."""
+    """A master that followed the leader because of it would lose every round."""
     losses = np.array([[first, 0.0]] + [[0.0, 1.0], [1.0, 0.0]] * 500)
     master = variant.make()
     master.learn_many(losses)

@@ -178,7 +178,7 @@ def test_other_rows_are_not_confirmed(case: str) -> None:
 
 @in_turn("variant", VARIANTS)
 def test_hindsight_is_about_the_completed_table(variant: Variant) -> None:
-    """Who sleeps counts as having repeated the mixture: found again from forecasts and weights."""
+    """A sleeping expert counts as repeating the mixture, recomputed from forecasts and weights."""
     if not variant.sleeps or variant.name == "blend":
         pytest.skip("nobody sleeps, or mixtures are among the experts")
     rows, outcomes = advice_of(variant, Shape(12, 30, 4, "uniform", 0.4))

@@ -52,7 +52,7 @@ def test_losses_of_any_size_leave_weights(variant: Variant, shape: Shape, size: 
 
 @in_turn("variant", ALLOCATING)
 def test_one_enormous_loss(variant: Variant) -> None:
-    """Who suffered it is out (or knows nothing to do with it); the others are weighed as ever."""
+    """The expert with that loss is out, or refuses it; the others are weighed as before."""
     rng = np.random.default_rng(1)
     losses = rng.random((60, 4))
     losses[20, 3] = 1e300
@@ -74,7 +74,7 @@ def test_weights_after_two_enormous_losses_are_those_of_what_came_after() -> Non
 
 
 def test_weights_come_back_from_nothing() -> None:
-    """What was lost beyond what exp holds can be won back: weights are never products."""
+    """Losses beyond the range of exp can be made up for: weights are never products."""
     master = nr.experts.Hedge(schedule="constant", rate=1.0)
     master.learn_losses([5000.0, 0.0])
     assert master.weights().tolist() == [0.0, 1.0]

@@ -51,7 +51,7 @@ def check_goes_on(variant: Variant, master: Master) -> None:
 
 
 def accepts(variant: Variant, arrays: Any, numbers: Any, names: Any) -> bool:
-    """Whether a state is accepted, and then works; a file with it is read by the same door."""
+    """Return whether a state is accepted and then works; files are read by the same code."""
     master = variant.make()
     try:
         master.set_state(arrays, numbers, names)

@@ -68,7 +68,7 @@ IDS = [" ".join([name, *(f"{k}={v}" for k, v in params.items())]) for name, para
 
 
 def replayed(master: reference.Reference, losses: Floats) -> Floats:
-    """Have the reference play a table of losses; return its weights."""
+    """Play a table of losses with the reference; return its weights."""
     used = np.zeros(losses.shape)
     for t, row in enumerate(losses.tolist()):
         master.awake = [not math.isnan(x) for x in row]

@@ -1,4 +1,4 @@
-"""What cannot be learned from is refused by name, and nothing is learned of it."""
+"""Invalid rounds are refused by name, and nothing is learned from them."""
 
 from __future__ import annotations
 

@@ -106,7 +106,7 @@ def test_who_was_only_asked_about_is_not_settled(variant: Variant) -> None:
 
 
 def by_name(master: Master) -> list[tuple[float, float]]:
-    """What each expert paid and its weight, in the order of their names."""
+    """Return the loss and the weight of each expert, in the order of their names."""
     of = zip(master.names, master.expert_losses, master.weights(), strict=True)
     return [(float(paid), float(weight)) for _, paid, weight in sorted(of)]
 

@@ -1,4 +1,4 @@
-"""What holds for every player: its textbook's numbers, one law for one sample and for many."""
+"""Laws of every filter: the textbook's numbers, one sample at a time or many."""
 
 from __future__ import annotations
 

@@ -44,7 +44,7 @@ def advice(kind: str, loss: str, seed: int = 0) -> tuple[Floats, Floats]:
 
 
 def pays(X: Floats, y: Floats, q: Floats, loss: str) -> Fraction:
-    """What a mixture pays, without rounding but for logarithms."""
+    """Return the loss of a mixture, without rounding but for logarithms."""
     weights = [Fraction(v) for v in q.tolist()]
     total = sum(weights)
     paid = Fraction(0)

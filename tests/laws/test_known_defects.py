@@ -1,4 +1,4 @@
-"""What goes wrong in other libraries does not go wrong here."""
+"""Known defects of other libraries are not here."""
 
 from __future__ import annotations
 

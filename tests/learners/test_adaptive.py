@@ -1,4 +1,4 @@
-"""What the adaptive and parameter-free learners promise besides the laws of every learner."""
+"""Laws of the adaptive and parameter-free learners, besides those of every learner."""
 
 from __future__ import annotations
 

@@ -33,7 +33,7 @@ def test_learner_agrees_with_its_pseudocode(case: Case) -> None:
 
 
 def cannot_run_away(case: Case) -> bool:
-    """Whether the weights stay where they are bounded, whatever the size of the examples."""
+    """Return whether the weights stay where they are bounded, whatever the size of the examples."""
     if case.takes_dimension:
         return False  # a logarithm of 1e16 has no digits left to compare
     unbounded = case.reference(N).loss in ("linear", "square") and case.params.get("radius") is None

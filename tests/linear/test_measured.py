@@ -1,4 +1,4 @@
-"""What the core measures while it runs is what NumPy finds afterwards."""
+"""Measurements of the core equal those that NumPy makes afterwards."""
 
 from __future__ import annotations
 

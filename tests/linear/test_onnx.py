@@ -36,7 +36,7 @@ def taught(variant: Variant) -> tuple[nr.Learner, Floats]:
 
 
 def follows_from_weights(variant: Variant) -> bool:
-    """Whether scores are weights times features and a constant."""
+    """Return whether scores are weights times features and a constant."""
     learner, X = taught(variant)
     if variant.classes:
         return bool(np.allclose(learner.decision_many(X), X @ learner.weights, atol=1e-12))

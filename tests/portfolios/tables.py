@@ -63,7 +63,7 @@ def alternating(rows: int, assets: int) -> Floats:
 
 
 def switching(rows: int, assets: int) -> Floats:
-    """Whoever leads falls next."""
+    """Return relatives with which the leader falls next."""
     X = np.full((rows, assets), 1.1)
     X[np.arange(rows), np.arange(rows) % assets] = 0.3
     return X

@@ -1,4 +1,4 @@
-"""What others have computed from real markets, where the data are at hand."""
+"""Published results on real markets, if the data are installed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What holds for every strategy: of order, scale, blocks, copies and files."""
+"""Laws of every strategy: order, scale, blocks, copies and files."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ def test_the_scale_of_a_round_makes_no_difference(variant: Any, X: Floats, data:
 
 
 def refused(strategy: Any, X: Floats) -> nr.BadExample | None:
-    """Have relatives learned; return why one round was refused, if one was."""
+    """Learn relatives; return why a round was refused, if one was."""
     try:
         strategy.learn_many(X)
     except nr.BadExample as error:

@@ -48,7 +48,7 @@ def test_river_accepts_every_estimator(name: str) -> None:
 
 
 def takes_numbers(model: Any) -> bool:
-    """Whether features may be other than 0 and 1, which River's data are."""
+    """Return whether features may be other than 0 and 1, which River's data are."""
     try:
         model.clone().learn_one({"x": 0.5}, 1.0)
     except nr.BadExample:

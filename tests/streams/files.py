@@ -93,7 +93,7 @@ def refused(file: Path, **options: Any) -> str:
 
 @contextmanager
 def blocks_of(size: int) -> Iterator[None]:
-    """Have files read in blocks of so many bytes, and tables in so many rows."""
+    """Read files in blocks of ``size`` bytes, and tables in blocks of rows."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(opened, "BLOCK", size)
         patch.setattr(parquet_stream, "ROWS_PER_BATCH", 1 + size % 7)

@@ -56,7 +56,7 @@ def test_a_sparse_file_without_a_newline_is_refused_in_bounded_memory(tmp_path: 
 
 @pytest.fixture
 def short_lines(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Have lines and values end within less, so that a test takes no time."""
+    """Lower the limits of lines and values, so that a test is quick."""
     monkeypatch.setattr(source, "MAX_LINE", 6 * MEGABYTE)
     monkeypatch.setattr(source, "MAX_VALUE", 5 * MEGABYTE)
 

@@ -1,4 +1,4 @@
-"""What is found out about a file is named in its certificate, and only that is done again."""
+"""Certificates name everything detected about a file, and verify applies only that."""
 
 from __future__ import annotations
 

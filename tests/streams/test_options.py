@@ -1,4 +1,4 @@
-"""What each option does, told against rows that were changed by hand."""
+"""The effect of each option, compared with rows changed by hand."""
 
 from __future__ import annotations
 

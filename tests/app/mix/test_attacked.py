@@ -1,4 +1,4 @@
-"""What strangers and attackers came upon: first rows that cannot be used, slips, silent choices."""
+"""Found by newcomers and attackers: first rows that cannot be used, slips, silent choices."""
 
 from __future__ import annotations
 

@@ -90,7 +90,7 @@ def test_the_summary_tells_of_it(tmp_path: Path) -> None:
 
 
 def ridge_by_hand(X: Any, y: Any, ridge: float = RIDGE) -> Any:
-    """What the corrected expert says, from normal equations solved anew for each row."""
+    """Return the corrected forecasts, from normal equations solved anew for each row."""
     terms = 2 + X.shape[1] if X.shape[1] <= MAX_CORRECTED_EXPERTS else 2
     A, b = ridge * np.eye(terms), np.zeros(terms)
     said, outcomes, squares = list[float](), list[float](), 0.0

@@ -1,4 +1,4 @@
-"""What the command writes: forecasts, weights, certificates, models, figures."""
+"""The outputs of the command: forecasts, weights, certificates, models, figures."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ LEARNERS = [
 
 @pytest.fixture(params=[4_000, 700], ids=["", "blocks"], autouse=True)
 def block(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> int:
-    """Have files read in blocks of several sizes."""
+    """Read files in blocks of several sizes."""
     from noregret.streams import open_file as opened
 
     monkeypatch.setattr(opened, "BLOCK", request.param)

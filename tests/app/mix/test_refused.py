@@ -1,4 +1,4 @@
-"""What the command refuses, and how it says so."""
+"""The errors of the command."""
 
 from __future__ import annotations
 

@@ -20,12 +20,12 @@ OPTIONS = Options("y", missing="asleep", add=("average", "corrected"))
 
 @pytest.fixture(autouse=True)
 def blocks(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Have files read in many blocks."""
+    """Read files in many blocks."""
     monkeypatch.setattr(opened, "BLOCK", 500)
 
 
 def still_reading() -> bool:
-    """Whether a thread goes on reading, after a moment."""
+    """Return whether a thread goes on reading, after a moment."""
     until = time.monotonic() + 60
     while time.monotonic() < until:
         if not any(one.name == "noregret-feed" for one in threading.enumerate()):

@@ -75,7 +75,7 @@ def outlooks(draw: Any) -> Outlook:
 
 @st.composite
 def findings(draw: Any, texts: Any = PLAIN, values: Any = unknown) -> Found:
-    """What a learner may tell of itself: any words, weights that are shares, any losses."""
+    """Draw the findings of a learner: any words, weights that are shares, any losses."""
     groups = ("long memory", "short memory", "plain guesses")
     moments = draw(st.integers(0, 3))
     share = st.floats(0, 1)

@@ -1,4 +1,4 @@
-"""What a learner tells of itself reaches the page, the summary and the JSON, whoever it is."""
+"""The findings of any learner reach the page, the summary and the JSON."""
 
 from __future__ import annotations
 

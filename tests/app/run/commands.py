@@ -21,7 +21,7 @@ COMMAND = [sys.executable, "-W", "error", "-c", MAIN]
 
 
 class Ended(NamedTuple):
-    """How a command ended: its exit code, and what it printed."""
+    """The end of a command: its exit code, and its output."""
 
     code: int
     out: str
@@ -75,6 +75,6 @@ def process(
 
 @pytest.fixture
 def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Have files read a few rows at a time."""
+    """Read files a few rows at a time."""
     monkeypatch.setattr(opened, "BLOCK", 4_000)
     monkeypatch.setattr(parquet, "ROWS_PER_BATCH", 64)

@@ -53,7 +53,7 @@ class Killer:
             os._exit(9)
 
     def watch(self, owner: Any, name: str) -> None:
-        """Have a call be the last before or after it, perhaps."""
+        """End the process before or after a call, perhaps."""
         before: Callable[..., Any] = getattr(owner, name)
 
         def watched(*args: Any, **options: Any) -> Any:
@@ -65,7 +65,7 @@ class Killer:
         setattr(owner, name, watched)
 
     def tear(self) -> None:
-        """Have what is gathered end in the middle, perhaps."""
+        """Cut the gathered bytes in the middle, perhaps."""
         before = Spool.write
 
         def torn(spool: Spool, contents: memoryview) -> None:

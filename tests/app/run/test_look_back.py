@@ -1,4 +1,4 @@
-"""How long the command looks back: --look-back, --gap, and what it says when time was short."""
+"""The time for hindsight: --look-back, --gap, and the summary when time was short."""
 
 from __future__ import annotations
 

@@ -23,7 +23,7 @@ PLAIN = ["--target", "y", "--drop", "label", "--learner", "widrow-hoff", "--quie
 
 @contextmanager
 def files_of_at_most(size: int) -> Iterator[None]:
-    """Have writes fail beyond a size, as on a disk that is full."""
+    """Make writes fail beyond a size, as on a full disk."""
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (size, hard))
     try:

@@ -1,4 +1,4 @@
-"""What a run tells: the summary, JSON for machines, rows that were left out, progress."""
+"""The output of a run: the summary, JSON, skipped rows, progress."""
 
 from __future__ import annotations
 

@@ -72,7 +72,7 @@ def test_gradient_descent_is_the_one_of_the_books(
 
 
 def agree(learner: Any, other: Machine) -> None:
-    """What is counted for theorems is what it is said to be."""
+    """The numbers recorded for theorems are right."""
     kept = {name: float(value[0]) for name, value in learner._accounts().items() if value.ndim == 1}
     assert learner.removed == other.removals
     assert learner.norm == pytest.approx(other.f.norm, rel=1e-4, abs=1e-6)

@@ -1,4 +1,4 @@
-"""What the kernel learners promise holds against every u, whatever the budget removes."""
+"""The promises of kernel learners hold against every u, whatever the budget removes."""
 
 from __future__ import annotations
 

@@ -33,7 +33,7 @@ SOUND = 0.2 * RNG.standard_normal(960).astype(np.float32)
 
 @dataclass(frozen=True)
 class Entry:
-    """Who plays, what, and what the certificate is told."""
+    """A learner, its data, and the arguments of its certificate."""
 
     name: str
     make: Callable[[], Any]
@@ -61,7 +61,7 @@ class Entry:
 
 
 def is_fixed(entry: Entry) -> bool:
-    """Whether outcomes are none, or names of classes, which have no scale."""
+    """Return whether outcomes are none, or names of classes, which have no scale."""
     return entry.y is None or np.asarray(entry.y).dtype.kind == "U"
 
 

@@ -1,4 +1,4 @@
-"""What a hostile reader or writer of files tried: none of it is confirmed, none of it crashes."""
+"""Attacks by files: none of them is confirmed, and none crashes."""
 
 from __future__ import annotations
 
@@ -287,7 +287,7 @@ def test_names_of_files_cannot_command_a_terminal(tmp_path: Path) -> None:
 def test_an_option_that_makes_no_difference_is_not_in_a_certificate(
     learner: str, options: dict[str, Any], tmp_path: Path
 ) -> None:
-    """What a certificate says was done to the data, was done: what cannot be, is refused."""
+    """The stated transforms were applied to the data; impossible ones are refused."""
     file = tmp_path / "d.csv"
     file.write_text("a,b,y\n0.1,0.9,0.5\n0.3,0.2,0.4\n", encoding="utf-8")
     family = {"ada-hedge": "experts", "eg-portfolio": "portfolios", "ridge": "batch"}.get(learner)

@@ -1,4 +1,4 @@
-"""How a certificate shows itself: every figure, in words, whatever the features are called."""
+"""The text and the card of a certificate: every figure, whatever the names of features."""
 
 from __future__ import annotations
 

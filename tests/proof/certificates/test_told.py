@@ -1,4 +1,4 @@
-"""What a certificate is told, what it tells, and that the two agree."""
+"""The arguments of a certificate and its contents agree."""
 
 from __future__ import annotations
 

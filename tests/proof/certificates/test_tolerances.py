@@ -1,4 +1,4 @@
-"""How much a certificate may be off and still be confirmed: as docs/certificates.md says."""
+"""The tolerances of verify are those in docs/certificates.md."""
 
 from __future__ import annotations
 

@@ -54,7 +54,7 @@ class Trial:
         return replay_of(self.certificate, game)
 
     def confirms(self, contents: dict[str, Any]) -> bool:
-        """Whether contents are confirmed when they are sealed; errors in words are a no."""
+        """Return whether contents are confirmed when they are sealed; errors in words are a no."""
         sealed = contents | {"seal": seal(contents)}
         try:
             if decides(contents) != decides(self.contents):
@@ -139,7 +139,7 @@ class Trial:
     # What an honest certificate would say.
 
     def is_true(self, contents: dict[str, Any]) -> bool:
-        """Whether somebody honest, with the parameters stated, would state the same."""
+        """Return whether an honest certificate with the stated parameters would say the same."""
         stated = certificate_of(contents | {"seal": ""})
         honest = self.honest(stated)
         if honest is None:
@@ -169,7 +169,7 @@ class Trial:
         return contents
 
     def pays(self, stated: Certificate) -> bool:
-        """Whether the witness has the names of the honest one, and pays what is stated."""
+        """Return whether the witness has the names of the honest one, and pays what is stated."""
         best = stated.hindsight
         if stated.family == "echo" or not best.witness:
             return True

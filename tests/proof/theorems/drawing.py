@@ -1,4 +1,4 @@
-"""What the cases are drawn with."""
+"""Strategies that draw the cases."""
 
 from __future__ import annotations
 

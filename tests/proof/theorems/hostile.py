@@ -17,7 +17,7 @@ Pairs = Iterator[tuple[Floats, float]]
 
 @dataclass(frozen=True)
 class Plan:
-    """What a stream looks like; the rest follows from the seed."""
+    """The shape of a stream; the rest follows from the seed."""
 
     seed: int
     rounds: int

@@ -39,7 +39,7 @@ def test_examples_whose_squares_underflow(form: Callable[[], Learner], scale: fl
 
 
 def refused_or_kept(learner: Learner, X: object, y: object) -> bool:
-    """Whether there is no bound, in words that say what to do, or one that is not broken."""
+    """Return whether there is no bound, in words that say what to do, or one that is not broken."""
     try:
         theorem = play(learner, X, y).certificate().theorem
     except NoRegretError as refused:

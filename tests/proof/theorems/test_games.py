@@ -107,7 +107,7 @@ def test_additive_learners_do_not_mind_features_that_join_late() -> None:
 @draws(30)
 @given(plan=plans())
 def test_a_box_keeps_the_promise_of_the_ball_around_it(plan: Plan) -> None:
-    """How well the best of the box did is known within an interval: it may not be for sure."""
+    """The best loss of the box is an interval, so that the verdict may be open."""
     learner = nr.GradientDescent(
         loss="linear", rate=2.0, schedule="horizon", horizon=plan.rounds, radius=0.5, domain="box"
     )

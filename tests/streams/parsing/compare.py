@@ -1,4 +1,4 @@
-"""Whether what the fast readers give is what the reference gives."""
+"""Compare the fast readers with the reference."""
 
 import numpy as np
 
