@@ -313,6 +313,7 @@ cdef class Entry:
     cdef int play(self, object x, object y, double* prediction) except -1:
         cdef Py_ssize_t count
         cdef int kind, labels, status
+        cdef bint played = False
         cdef double given, target
         cdef Row row
         self.enter(True)
@@ -329,15 +330,16 @@ cdef class Entry:
                     prediction[0] = self.engine.last_score
             if status != FINE:
                 self.refuse(status, given, &row)
-        except BaseException:
-            self.labels = labels
-            self.drop(count, kind)
-            raise
-        else:  # under the lock too
+            played = True
             if self.due:
                 self.hand_over()
-        finally:
-            self.leave()
+        finally:  # an except clause would take time in every round
+            try:
+                if not played:
+                    self.labels = labels
+                    self.drop(count, kind)
+            finally:
+                self.leave()
         return 0
 
     cdef int play_recorded(self, Row* row, double y, double given) noexcept nogil:

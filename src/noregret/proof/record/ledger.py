@@ -201,6 +201,9 @@ class Ledger:
             # Asked when memory is full, and again whenever there are twice as many rows.
             doubled = (self.entered + rows).bit_length() > self.entered.bit_length()
             if (doubled or not pages.spilled) and self.may_drop_rows():
+                for page in pages.index:
+                    if page.words is not None:
+                        self.recorder.give_back(page.words)
                 self.pages = None
         if self.pages is not None:
             self.pages.add(words, rows, features)
