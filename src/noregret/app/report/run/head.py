@@ -91,7 +91,7 @@ def versus(result: Result, error: Measure) -> Iterable[Html]:
         value = f"{brief(error.previous)} when repeating the previous value"
         yield tile("vs previous value", compared(error.mine, error.previous) or "–", value)
     if error.hindsight is not None:
-        words = f"{best_fixed(result)} has {brief(error.hindsight)}"
+        words = f"{brief(error.hindsight)} by {best_fixed(result)}"
         words = "; ".join(filter(None, [words, exact_fit(result)]))
         yield tile("vs hindsight", compared(error.mine, error.hindsight) or "–", words)
 

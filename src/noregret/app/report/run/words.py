@@ -223,7 +223,7 @@ def regret(result: Result) -> tuple[str, str] | None:
     each = f"; {brief(upper / result.rows)} per row" if result.rows else ""
     about, seconds = f"total loss minus that of hindsight{each}", certificate.hindsight.seconds
     narrow = upper - lower <= NARROW * max(abs(lower), abs(certificate.loss.total))
-    if seconds is None or narrow:
+    if seconds is None or narrow or brief(lower) == brief(upper):
         return brief(upper), about
     longer = f"--look-back {brief(max(LONGER, 10 * math.ceil(seconds)))}s narrows the range"
     looked = f"hindsight took {duration(result.looked_back)}; {longer}"
