@@ -57,6 +57,8 @@ def one_of(name: str, value: Any, choices: Sequence[str]) -> str:
     raise ValueError(said + (loss_hint(value, choices) if name == "loss" else ""))
 
 
+# Names that a message lists.
+MAX_LISTED = 64
 # Names of losses in other libraries.
 OTHER_NAMES: dict[str, tuple[str, ...]] = {
     **dict.fromkeys(("mae", "l1", "mean_absolute_error", "absolute_error", "abs"), ("absolute",)),
@@ -84,10 +86,13 @@ def loss_hint(wrong: Any, choices: Sequence[str]) -> str:
 
 
 def hint(wrong: str, known: Iterable[str]) -> str:
-    """Return a hint with the nearest known names, or all of them."""
+    """Return a hint with the nearest known names, or all of them if they are few."""
     if near := difflib.get_close_matches(wrong, list(known)):
         return f"did you mean {' or '.join(near)}?"
-    return f"choose one of {', '.join(known)}" if list(known) else "it takes none"
+    names = list(known)
+    if len(names) > MAX_LISTED:
+        return f"there are {len(names):,}, such as {', '.join(names[:3])}"
+    return f"choose one of {', '.join(names)}" if names else "it takes none"
 
 
 def unknown_parameter(owner: str, wrong: str, known: Sequence[str]) -> str:

@@ -91,7 +91,7 @@ def test_arguments_the_wrong_way_round_are_told(folder: Path, damage: str) -> No
     assert done.code == 1
     assert "the certificate comes first" in " ".join(done.err.split())
     assert "damaged" not in done.err
-    assert ("damaged" in command(folder / "d.csv", folder / "d.csv").err) == (not damage)
+    assert ("not a certificate" in command(folder / "d.csv", folder / "d.csv").err) == (not damage)
 
 
 def test_what_is_changed_is_not_confirmed(folder: Path) -> None:

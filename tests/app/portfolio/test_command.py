@@ -134,15 +134,15 @@ def test_relatives_are_not_taken_for_prices(relatives: Path) -> None:
     [
         (
             "date,a\n2020-01-01,1\n2020-01-02,1.1\n",
-            "drop it (--drop date), or say which column tells when (--date date)",
+            "drop it (--drop date), or name the column of dates (--date date)",
         ),
         (
             "my day,a\n2020-01-01,1\n",
-            "drop it (--drop 'my day'), or say which column tells when (--date 'my day')",
+            "drop it (--drop 'my day'), or name the column of dates (--date 'my day')",
         ),
         (
             "day,a\nmon,1\ntue,1.1\n",
-            "that hold text (--drop), or say which column tells when (--date)",
+            "that hold text (--drop), or name the column of dates (--date)",
         ),
         ("gold,oil\n20,30\n21,\n", "line 3: column 'oil' is empty: fill it in, or drop the asset"),
         ("gold,oil\n20,30\n21,\n", "(--drop oil)"),

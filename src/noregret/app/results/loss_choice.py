@@ -129,9 +129,9 @@ def text_chosen(block: Block, options: Options, loss: str) -> Choice:
         pair = f"{negative!r} and {positive!r}"
         return Choice(TWO, loss or "logistic", f"{pair}; {words}", pair, positive, negative)
     if loss:
-        listed = ", ".join(map(repr, list(counts)[:3]))
+        listed = ", ".join(map(repr, list(counts)[:3])) + (", …" if len(counts) > 3 else "")
         raise NoRegretError(
-            f"this learner is for two classes, and there are {len(counts)} ({listed}, …)",
+            f"this learner is for two classes, and there are {len(counts)} ({listed})",
             (
                 "use --learner auto-classes for several",
                 f"--positive {shlex.quote(likely_positive(counts))} for one against all others",

@@ -96,8 +96,9 @@ def read_contents(path: str | Path) -> Any:
             f"damaged: byte {error.start + 1} is not UTF-8 text", file=path
         ) from None
     except json.JSONDecodeError as error:
+        what = "damaged" if b"{" in raw[:16] else "not a certificate, which is JSON"
         raise CertificateError(
-            f"damaged: {error.msg}", file=path, line=error.lineno, column=error.colno
+            f"{what}: {error.msg}", file=path, line=error.lineno, column=error.colno
         ) from None
     except RecursionError:
         raise CertificateError("damaged: nested too deeply", file=path) from None

@@ -33,7 +33,7 @@ def theorems(given: Namespace) -> None:
     try:
         found = find_theorem(given.name)
     except ValueError as unknown:
-        raise WrongUsage(str(unknown)) from None
+        raise WrongUsage(f"{unknown} (see ‘noregret theorems’)") from None
     explain(screen(), *found)
 
 

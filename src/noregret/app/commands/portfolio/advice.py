@@ -6,7 +6,7 @@ from noregret.errors import Cure, NoRegretError, Use
 
 # Options of this command that replace parameters for which it has none.
 INSTEAD = {"categories": ("date", "drop"), "missing": ("drop",), "target": ("date",)}
-TEXTS = {"date": "say which column tells when ({})", "drop": "drop the asset ({})"}
+TEXTS = {"date": "name the column of dates ({})", "drop": "drop the asset ({})"}
 
 
 def advised(error: NoRegretError) -> tuple[Cure, ...]:

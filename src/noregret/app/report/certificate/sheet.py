@@ -183,8 +183,8 @@ def how_sure(best: Best) -> str:
         return "not proven to be the best"
     if best.gap <= NARROW * abs(best.loss):
         return f"proven: none has less by more than {best.gap:.2g}"
-    stopped = "" if best.seconds is None else f"; the search was limited to {figure(best.seconds)} s"
-    return f"proven: none has less than {figure(best.loss - best.gap)}{stopped}"
+    limit = "" if best.seconds is None else f"; the search was limited to {figure(best.seconds)} s"
+    return f"proven: none has less than {figure(best.loss - best.gap)}{limit}"
 
 
 def regret(certificate: Certificate) -> tuple[str, str]:
