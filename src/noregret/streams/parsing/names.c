@@ -122,7 +122,7 @@ APART static int32_t admitted(noregret_names *names, const char *name, size_t le
         return NOREGRET_NO_MEMORY;
     }
     /* at most 3 of 4 buckets are taken */
-    if ((names->table == NULL || (uint64_t)count * 4 >= names->mask * 3) && !grow_table(names)) {
+    if ((names->table == NULL || (uint64_t)count * 2 >= names->mask) && !grow_table(names)) {
         return NOREGRET_NO_MEMORY;
     }
     if (names->bits) {
