@@ -115,6 +115,19 @@ def test_a_witness_outside_of_its_class_is_none() -> None:
     assert "hindsight.witness" in failed(contents, X, Y)
 
 
+def test_weights_of_classes_and_features_that_read_alike_have_names_of_their_own() -> None:
+    """Class "a" with feature "b: c" is not class "a: b" with feature "c"."""
+    seen = {"a": "b: c", "a: b": "c", "z": "d"}
+    rows = [({name: 1.0}, label) for label, name in seen.items()] * 5
+    honest = play(noregret.MulticlassHinge(radius=2.0), rows).certificate().to_dict()
+    assert len(honest["hindsight"]["witness"]) == 9
+    assert verify(honest, rows).confirmed
+    forged = copy.deepcopy(honest)
+    plain = {f"{label}: {name}": 0.0 for label in seen for name in seen.values()}
+    forged["hindsight"]["witness"] = plain | {"a: b: c": 1.4, "z: d": 1.4}  # of norm 2.4
+    assert "hindsight.witness" in failed(forged, rows)
+
+
 def test_a_class_too_small_for_its_witness_is_not_confirmed() -> None:
     contents = play(noregret.WidrowHoff(rate=0.2, norm=2.0), X, Y).certificate().to_dict()
     contents["hindsight"]["class"] = "linear predictors of norm at most 0.001"

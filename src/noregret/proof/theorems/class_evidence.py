@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 
@@ -125,18 +127,24 @@ class ClassEvidence(Evidence):
 
     # The witness of a certificate.
 
+    @property
+    def weight_names(self) -> list[str]:
+        """The name of every weight: class and feature, in quotes if plain ones are ambiguous."""
+        names, labels = self.names, self.labels
+        plain = [f"{label}: {name}" for name in names for label in labels]
+        if len(set(plain)) == len(plain):
+            return plain
+        quote = partial(json.dumps, ensure_ascii=False)
+        return [f"{quote(label)}: {quote(name)}" for name in names for label in labels]
+
     def witness_of(self, answer: Answer) -> dict[str, float]:
         """Name the weights of the best in hindsight: class and feature."""
-        numbers = answer.witness.reshape(-1, self.classes)[: len(self.names)]
-        return {
-            f"{label}: {name}": float(weight)
-            for name, row in zip(self.names, numbers.tolist(), strict=False)
-            for label, weight in zip(self.labels, row, strict=True)
-        }
+        names = self.weight_names
+        return dict(zip(names, answer.witness[: len(names)].tolist(), strict=True))
 
     def weights_of(self, witness: Mapping[str, float]) -> Floats | None:
         """Return the weights of a witness; None if it is about other features or classes."""
-        names = [f"{label}: {name}" for name in self.names for label in self.labels]
+        names = self.weight_names
         if set(witness) != set(names):
             return None
         made = np.zeros(self.features * self.classes)
