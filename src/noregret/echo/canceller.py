@@ -6,9 +6,9 @@
 
 The path from the loudspeaker to the microphone is partitioned into blocks. Every frequency bin of
 every block has its own Kalman filter, whose step is large while its weight is uncertain and small
-while the error is noise or near-end speech (``engine/path.pyx``, which also estimates the delay).
-The suppressor estimates how much echo the filter leaves (``engine/suppressor.pyx``). A guard keeps
-the output at most 0.8 dB above the microphone signal, block by block.
+while the error is noise or near-end speech (``engine/path.pyx``); ``engine/delay.pyx`` estimates
+the delay. The suppressor estimates how much echo the filter leaves (``engine/suppressor.pyx``). A
+guard keeps the output at most 0.8 dB above the microphone signal, block by block.
 """
 
 from __future__ import annotations

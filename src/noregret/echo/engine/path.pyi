@@ -1,16 +1,8 @@
 import numpy as np
 from numpy.typing import NDArray
 
-class Store:
-    def __init__(self) -> None: ...
-
-class Rumble:
+class HighPass:
     def __init__(self, rate: float, lines: int, corner: float) -> None: ...
-
-class Lag:
-    found: int
-    first: int
-    def __init__(self, rate: float, block: int, lags: int, likely: float) -> None: ...
 
 Singles = NDArray[np.float32]
 

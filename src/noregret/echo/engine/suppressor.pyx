@@ -9,7 +9,7 @@ from noregret.echo.engine.fft cimport (
     noregret_fourier, noregret_fourier_forward, noregret_fourier_free, noregret_fourier_inverse,
     noregret_fourier_new,
 )
-from noregret.echo.engine.path cimport Store
+from noregret.echo.engine.delay cimport Store
 
 
 # The suppressor: attenuate the residual echo of the linear part while there is no near-end speech.
@@ -86,7 +86,7 @@ cdef class Suppressor:
 
     def __cinit__(self, double rate, ptrdiff_t block, **paces):
         if not (2 <= block <= 2**20 and 100 <= rate <= 1e6):
-            raise ValueError(f"no suppressor for blocks of {block} samples, {rate:g} of them a second")
+            raise ValueError(f"no suppressor for blocks of {block} samples at {rate:g} samples per second")
         cdef dict t = PACES | paces
         cdef double blocks = block / rate / 0.01
         self.block, self.bins = block, block + 1
@@ -284,7 +284,7 @@ cdef class Guard:
 
     def __cinit__(self, double rate, ptrdiff_t block):
         if not (1 <= block and 100 <= rate <= 1e6):
-            raise ValueError(f"no guard for blocks of {block} samples, {rate:g} of them a second")
+            raise ValueError(f"no guard for blocks of {block} samples at {rate:g} samples per second")
         self.block, self.window = block, <ptrdiff_t> (WINDOW * rate + 0.5)
         self.heard, self.sent = np.zeros(self.window), np.zeros(self.window)
 
