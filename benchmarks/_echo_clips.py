@@ -33,7 +33,7 @@ class Clip:
     far, mic
         What the loudspeaker played and what the microphone heard.
     near
-        The near speaker as the microphone heard him; None if that is not known.
+        The near speaker as recorded by the microphone; None if that is not known.
     rate
         Samples a second.
     """
@@ -91,7 +91,7 @@ def drawn(seconds: float = 12.0) -> list[Clip]:
 
 
 def first_words(clips: list[Clip], seconds: float = 6.0) -> Iterator[Clip]:
-    """Yield far ends as a room returns them, with noise 50 dB below and nobody near."""
+    """Yield far ends as a room returns them, with noise 50 dB below and no near speaker."""
     size = round(seconds * RATE)
     said = [(clip.name, clip.far[:size]) for clip in clips if clip.rate == RATE]
     said += [(f"voice {seed}", voice(seconds, RATE, seed)) for seed in (11, 12)]
@@ -102,7 +102,7 @@ def first_words(clips: list[Clip], seconds: float = 6.0) -> Iterator[Clip]:
 
 
 def hostile(seconds: float = 4.0) -> Iterator[Clip]:
-    """Yield what nobody hopes for: silence, square waves, paths that turn around, and the like."""
+    """Yield unwelcome cases: silence, square waves, paths that change sign, and the like."""
     said = voice(seconds, RATE, 1)
     other = voice(seconds, RATE, 2, pitch=205.0)
     time = np.arange(len(said))

@@ -60,7 +60,7 @@ class Bench:
         target: str = "",
         reached: Callable[[dict[str, Floats]], bool | None] | None = None,
     ) -> Row:
-        """Compare one of ours with peers; what is reached is judged by everyone's figures.
+        """Compare one of ours with peers; the target is judged by all figures.
 
         Recordings in which there is nothing to measure are left out.
         """
@@ -100,7 +100,7 @@ def words(figures: Floats) -> str:
 
 
 def far_end(bench: Bench, clips: list[Clip]) -> Iterator[Row]:
-    """Nobody speaks near the microphone."""
+    """Compare where no one speaks near the microphone."""
     if not clips:
         return
 
@@ -148,7 +148,7 @@ def after_3_seconds(clip: Clip, clean: Floats) -> float:
 
 
 def double_talk(bench: Bench, real: list[Clip], made: list[Clip]) -> Iterator[Row]:
-    """Both speak: what is left of the near speaker, and of the echo where he is silent."""
+    """Both speak: what is left of the near speaker, and of the echo where that is silent."""
     for kind, clips in (
         ("real double talk", [clip for clip in real if clip.name.startswith("real_double")]),
         ("mixed double talk", [clip for clip in real if clip.name.startswith("synth")]),
@@ -169,7 +169,7 @@ def echo_left(clip: Clip, clean: Floats) -> float:
 
 
 def near_row(bench: Bench, kind: str, clips: list[Clip]) -> Row:
-    """Compare how much louder or quieter the near speaker became where he speaks alone."""
+    """Compare how much louder or quieter the near speaker became where that speaks alone."""
 
     def change(clip: Clip, clean: Floats) -> float:
         alone = near_only(clip.far, clip.mic, clip.rate, clip.near)
@@ -242,7 +242,7 @@ def never_louder(bench: Bench) -> Row:
 
 
 def speeds(quick: bool) -> Iterator[Row]:
-    """Time everyone on the same ten seconds, in turns: seconds of sound a second of processor.
+    """Time all on the same ten seconds, in turns: seconds of sound per second of processor.
 
     Some noise keeps WebRTC from computing with denormal numbers, which takes it thrice as long.
     """

@@ -140,7 +140,7 @@ def all_series(quick: bool) -> dict[str, Series]:
 
 
 def awake(X: Floats, y: Floats) -> tuple[Floats, Floats]:
-    """Leave out rounds in which nobody says anything."""
+    """Leave out rounds without a forecast."""
     said = ~np.isnan(X).all(axis=1)
     return np.ascontiguousarray(X[said]), np.ascontiguousarray(y[said])
 

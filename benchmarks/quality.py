@@ -72,7 +72,7 @@ def ours(rows: Set) -> Floats:
 
 
 def measure(name: str, order: str, most: int | None) -> Result:
-    """Return everybody's figures on one set in one order."""
+    """Return all figures on one set in one order."""
     rows = (real() | DRAWN)[name]()
     rows = rows if order == ORDERS[0] else rows.shuffled()
     rows = rows if most is None else rows.first(most)

@@ -74,7 +74,7 @@ class Watched:
 
 
 def watch(command: list[str]) -> Watched:
-    """Run a command and look at its memory a hundred times a second."""
+    """Run a command and measure its memory a hundred times per second."""
     seen, start = Watched(), time.perf_counter()
     with (
         tempfile.TemporaryFile() as said,

@@ -67,7 +67,7 @@ autodoc_type_aliases = {"Floats": "ndarray"}
 napoleon_google_docstring = False
 napoleon_use_rtype = False
 
-# Names that belong to others, or to nobody's public page.
+# Names that other packages document, or that have no public page.
 nitpick_ignore_regex = [
     ("py:.*", r"(numpy|np|pathlib|collections\.abc)\..*"),
     ("py:.*", r"(.*\.)?(ndarray|NDArray|Path|Any|Floats|[AKLN]|G_co|Key|Clock|Quantity|Ledger)"),

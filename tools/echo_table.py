@@ -1,4 +1,4 @@
-"""Write the table of docs/echo.md: everyone on the same recordings, real ones and mixed ones.
+"""Write the table of docs/echo.md: all cancellers on the same recordings, real and mixed.
 
     NOREGRET_DATA=folder python tools/echo_table.py
 
@@ -27,7 +27,7 @@ PAGE = ROOT / "docs" / "echo.md"
 
 
 def main() -> None:
-    """Measure everyone and fill the page."""
+    """Measure all and fill the page."""
     clips, bench = recorded(), Bench()
     if not clips:
         raise SystemExit("NOREGRET_DATA names no folder with echo/*_far.wav")
@@ -52,7 +52,7 @@ def main() -> None:
 
 
 def near_alone(clip: Clip, clean: Floats) -> float:
-    """Return by how much louder the near speaker is where he talks alone."""
+    """Return by how much louder the near speaker is where that talks alone."""
     alone = near_only(clip.far, clip.mic, clip.rate, clip.near)
     return measures.near_change(clip.mic, clean, clip.rate, alone)
 

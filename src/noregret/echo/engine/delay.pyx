@@ -46,7 +46,7 @@ cdef class Delay:
         self.low = max(1, round(250 / hertz))
         self.terms = max(4, min(block, round(3800 / hertz)) - self.low)
         if not self.low + self.terms <= block:
-            raise ValueError(f"blocks of {block} samples, {rate:g} of them a second, hold no voice")
+            raise ValueError(f"blocks of {block} samples at {rate:g} samples per second are too short for speech")
         self.found = self.first = self.candidate = -1
         cdef Store store = Store()
         self.store = store
