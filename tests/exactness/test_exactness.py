@@ -10,7 +10,7 @@ from tests.thorough import sized
 SOURCES = sources()
 CASES = 150
 # Of these, one in so many unless the run is thorough.
-QUICK_SHARE = 8
+QUICK_SHARE = 16
 # Cases that long runs found, mended since.
 FOUND = {"kernels": (5_000_030, 5_000_222)}
 

@@ -15,6 +15,7 @@ import noregret as nr
 from noregret.base.model_file import dumps
 from noregret.errors import BadExample, ModelFileError
 from noregret.linear.groups import Groups
+from tests.thorough import paired
 
 RNG = np.random.default_rng(5)
 KEYS = [f"shop{k}" if k % 2 else k for k in RNG.integers(0, 7, 120).tolist()]
@@ -37,8 +38,11 @@ def apart(learner: Any) -> dict[Any, Any]:
     return found
 
 
-@pytest.mark.parametrize("learner", LEARNERS, ids=lambda learner: str(learner.name))
-@pytest.mark.parametrize("resident", [1, 1000])
+@pytest.mark.parametrize(
+    ("learner", "resident"),
+    paired(LEARNERS, [1, 1000]),
+    ids=lambda part: getattr(part, "name", None),
+)
 def test_groups_are_a_dict_of_learners(learner: Any, resident: int, tmp_path: Path) -> None:
     groups = Groups(learner, resident=resident)
     for row, (key, x, y) in enumerate(zip(KEYS, X, Y, strict=True)):

@@ -14,7 +14,7 @@ from tests.thorough import sized
 # What scikit-learn skips by itself, as it asks for another library.
 SKIPPED = {"check_array_api_input"}
 # Estimators differ in their learner alone: a thorough run checks every one, a quick one some.
-CHECKED = noregret.sklearn.__all__[:: sized(6, full=1)]
+CHECKED = noregret.sklearn.__all__[:: sized(9, full=1)]
 
 
 @pytest.mark.parametrize("name", CHECKED)

@@ -21,7 +21,7 @@ FOUND = [
     for entry in every()
     if entry.name.partition(":")[0] in FAMILIES and isinstance(entry.X, np.ndarray)
 ]
-ENTRIES = sized(FOUND[::2], full=FOUND)
+ENTRIES = sized(FOUND[::3], full=FOUND)
 
 
 @pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: entry.name)

@@ -85,17 +85,17 @@ def test_the_stated_mixture_is_that_of_its_weights_divided_by_their_sum() -> Non
     assert certificate.hindsight.loss == pytest.approx(pays, rel=1e-12)
 
 
-@pytest.mark.parametrize("factor", [1.3, 1.9, 4.0])
-def test_a_searched_gap_is_not_wider_than_the_search_leaves_it(factor: float) -> None:
+def test_a_searched_gap_is_not_wider_than_the_search_leaves_it() -> None:
     """The interval would be true, but says less than is proven."""
     classes = np.digitize(NUMBERS[:ROUNDS], [-0.5, 0.5])
     trial = Trial(
         Entry("several", lambda: nr.make("multiclass-perceptron"), ROWS[:ROUNDS], classes)
     )
     assert trial.confirms(trial.contents)
-    changed = copy.deepcopy(trial.contents)
-    best = changed["hindsight"]
-    assert best["gap"] > 0.1 * best["loss"]
-    best["gap"] = min(factor * best["gap"], best["loss"])
-    changed["regret"]["upper"] = changed["loss"]["total"] - (best["loss"] - best["gap"])
-    assert not trial.confirms(changed)
+    for factor in (1.3, 1.9, 4.0):
+        changed = copy.deepcopy(trial.contents)
+        best = changed["hindsight"]
+        assert best["gap"] > 0.1 * best["loss"]
+        best["gap"] = min(factor * best["gap"], best["loss"])
+        changed["regret"]["upper"] = changed["loss"]["total"] - (best["loss"] - best["gap"])
+        assert not trial.confirms(changed), factor
