@@ -78,10 +78,9 @@ def advice(rng: np.random.Generator, loss: str) -> tuple[str, Floats, Floats]:
         X = X[:400]
         with np.errstate(over="ignore"):
             X, y = (1 / (1 + np.exp(-part)) for part in (X, y[: len(X)]))
-        tiny = rng.random() < 0.3
-        X = np.clip(
-            X * (10.0 ** rng.integers(-40, 1, X.shape) if tiny else 1.0), 1e-300, 1 - 2**-53
-        )
+        if rng.random() < 0.3:  # some are tiny
+            X = X * 10.0 ** rng.integers(-40, 1, X.shape)
+        X = np.clip(X, 1e-300, 1 - 2**-53)
         y = np.rint(y) if rng.random() < 0.5 else y
     return kind, X, y
 

@@ -52,8 +52,8 @@ def hidden_corner(
     Examples
     --------
     >>> from noregret import ExponentiatedGradient, play
-    >>> learner = ExponentiatedGradient(rate=0.5, dimension=100)
-    >>> game = play(learner, hidden_corner(learner, dimension=100))
+    >>> learner = ExponentiatedGradient(rate=0.5, dimension=20)
+    >>> game = play(learner, hidden_corner(learner, dimension=20))
     >>> game.certificate().theorem.tightness > 0.9
     True
     """
