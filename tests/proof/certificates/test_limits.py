@@ -17,7 +17,8 @@ import pytest
 import noregret as nr
 from noregret import CertificateError, play, verify
 from noregret.proof.certificates.certificate import seal
-from noregret.proof.verifying.limits import MAX_LIMITS, MIN_LIMITS, extent_of
+from noregret.proof.certificates.file import certificate_of
+from noregret.proof.verifying.limits import MAX_LIMITS, MIN_LIMITS, check_limits, extent_of
 from tests.thorough import sized
 
 RNG = np.random.default_rng(3)
@@ -132,6 +133,16 @@ def test_limits_are_no_smaller_than_what_honest_certificates_state() -> None:
         certificate = play(nr.make(name, **params), *data).certificate()
         assert verify(certificate, *data).confirmed
     assert all(MIN_LIMITS[name] <= most for name, most in MAX_LIMITS.items())
+
+
+def test_every_class_has_room_for_its_weights() -> None:
+    classes = np.where(Y > 0, 1, 0)
+    contents = contents_of(nr.MulticlassPerceptron(), X, classes)
+    transforms(f"classes={list(range(10**5))}")(contents)
+    weights(contents)
+    check_limits(certificate_of(sealed(contents)), np.zeros((101, 20)))
+    with pytest.raises(CertificateError, match="room for 4,096"):
+        verify(sealed(contents), X, classes)
 
 
 def test_how_large_data_can_be_is_known_without_reading_them(tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 from noregret.errors import CertificateError
 from noregret.linear.random_features import Fourier
-from noregret.proof.certificates.certificate import Certificate
+from noregret.proof.certificates.certificate import OF_CLASSES, Certificate
 
 # Files in which every row and every feature takes at least a byte.
 PLAIN = (".csv", ".tsv", ".jsonl", ".ndjson")
@@ -89,7 +89,8 @@ def check_limits(stated: Certificate, data: Any) -> None:
     most = MAX_WEIGHTS
     if known and stated.family != "echo":
         needed = int(max(extent.columns or 0, extent.rows or 0, taps)) + fourier + 1
-        most = min(most, max(needed, FEW_WEIGHTS))
+        classes = min(classes_of(stated.data.transforms), max(1, extent.rows or 0))
+        most = min(most, max(needed * classes, FEW_WEIGHTS))
     if len(stated.hindsight.witness) > most:
         raise CertificateError(
             f"hindsight.witness: {len(stated.hindsight.witness):,} weights, and"
@@ -123,6 +124,13 @@ def check(path: str, name: str, value: float, extent: Extent) -> None:
         raise CertificateError(
             f"{path}: {value:,} is more than these data can need: {limit:,} at most"
         )
+
+
+def classes_of(transforms: tuple[str, ...]) -> int:
+    """Return the largest possible number of classes that are listed, at least 1."""
+    return 1 + max(
+        (text.count(",") for text in transforms if text.startswith(OF_CLASSES)), default=0
+    )
 
 
 def fourier_of(transforms: tuple[str, ...]) -> int:
