@@ -6,6 +6,7 @@ import math
 import threading
 from collections import OrderedDict
 from collections.abc import Iterator
+from contextlib import contextmanager
 from numbers import Integral
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -142,17 +143,13 @@ class Groups:
             raise ValueError(f"{len(keys)} rows, but {len(y)} outcomes")
         with self._lock:
             for key, rows in rows_by_key(keys):
-                learner = self._fetched(key)
-                if learner is None:
-                    learner = self.learner.clone()
-                before = learner.rounds
-                try:
-                    learner.learn_many(taken(X, rows), y[rows])
-                except NoRegretError as error:
-                    row = int(rows[min(learner.rounds - before, len(rows) - 1)])
-                    raise error.at(row=row + 1) from None
-                finally:
-                    self._keep(key, learner)
+                with self.using(key) as learner:
+                    before = learner.rounds
+                    try:
+                        learner.learn_many(taken(X, rows), y[rows])
+                    except NoRegretError as error:
+                        row = int(rows[min(learner.rounds - before, len(rows) - 1)])
+                        raise error.at(row=row + 1) from None
 
     def _apart(self, X: Any, keys: Any) -> tuple[Any, list[Key]]:
         """Return the rows without the keys, and the keys."""
@@ -166,6 +163,18 @@ class Groups:
         return X, keys
 
     # The learners.
+
+    @contextmanager
+    def using(self, key: Key) -> Iterator[Learner]:
+        """Lock, and give the learner of a key to learn with; a new one is kept if it learns."""
+        with self._lock:
+            learner = self._fetched(key)
+            if learner is None:
+                learner = self.learner.clone()
+            try:
+                yield learner
+            finally:
+                self._keep(key, learner)
 
     def __getitem__(self, key: Key) -> Learner:
         """Return a copy of the learner of a key, or raise KeyError."""

@@ -32,7 +32,7 @@ PLAIN = ["--target", "y", "--drop", "label", "--learner", "widrow-hoff"]
 PLAIN += ["-p", "rate=0.3", "-p", "norm=6"]
 KEYS = {
     "": "format data learner error measures baselines loss constant hindsight certificate"
-    " uncertified found curve heaviest outlook run",
+    " uncertified found groups curve heaviest outlook run",
     "measures": "rmse mae explained accuracy log_loss auc auc_doubt recall confusion",
     "baselines": "constant previous",
     "data": "sources format bytes rows features target transforms weight predicted_only skipped"

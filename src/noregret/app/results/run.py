@@ -36,6 +36,14 @@ class ClassCount(NamedTuple):
         return self.right / self.rows if self.rows else None
 
 
+class GroupCount(NamedTuple):
+    """The rows of a group, and the mean loss of their predictions."""
+
+    name: str
+    rows: int
+    loss: float
+
+
 class Previous(NamedTuple):
     """The measures of predicting the previous outcome, from the second row on."""
 
@@ -179,6 +187,8 @@ class Result:
         Familiar measures of the predictions.
     found
         The findings of the learner, if it has any.
+    by_group
+        The groups that have a learner of their own, those with the largest mean loss first.
     """
 
     kind: ClassVar[str] = "run"
@@ -216,6 +226,7 @@ class Result:
     choice: Choice | None = None
     measures: Measures = UNMEASURED
     found: Found | None = None
+    by_group: tuple[GroupCount, ...] = ()
 
     @property
     def mean(self) -> float:

@@ -72,6 +72,15 @@ NOT_LATER = {
     "checkpoint": "lines that wait for their outcomes are not kept",
     "resume": "lines that wait for their outcomes are not kept",
 }
+# The same for a learner per group.
+OF_ONE = "it is about one learner"
+NOT_FOR_GROUPS = {
+    "certificate": f"{OF_ONE}, and each group has its own",
+    "report": f"{OF_ONE}, and each group has its own",
+    "checkpoint": "the learners of groups are not kept in it",
+    "resume": "the learners of groups are not kept in it",
+    "id": "lines of one id may be of several groups",
+}
 EXAMPLE = "noregret run DATA.csv --target COLUMN"
 OPTIONS = [
     DATA,
@@ -93,6 +102,14 @@ OPTIONS = [
         INPUT,
         "--follow",
         help="Wait at the end of the file for lines that are added to it, until Ctrl-C.",
+    ),
+    option(
+        INPUT,
+        "--group",
+        dest="by",
+        metavar="COLUMN",
+        help="The column that names the group of each row, such as a shop: every group has a"
+        " learner of its own.",
     ),
     option(
         INPUT,
@@ -250,7 +267,7 @@ def run(given: Namespace) -> None:
     answers = answers_of(outputs, stream)
     # Rows are not kept for hindsight without need, as a stream may have no end.
     compared = answers is None or bool(outputs.certificate or outputs.report)
-    compared = compared and options.id is None
+    compared = compared and options.id is None and given.by is None
     work = Run(
         stream,
         made,
@@ -266,6 +283,7 @@ def run(given: Namespace) -> None:
         task=given.task,
         answers=answers,
         save_every=given.save_every,
+        group=given.by,
     )
     with stoppable(work), shown(work, given.quiet or given.json):
         try:
@@ -293,18 +311,23 @@ def answers_of(outputs: Outputs, stream: Stream) -> Answers | None:
     return Answers(sys.stdout.buffer, stream.name == "jsonl")
 
 
+def check_absent(given: Namespace, unfit: dict[str, str], option: str) -> None:
+    """Refuse options that do not go with another one."""
+    for name, why in unfit.items():
+        if getattr(given, name) is not None:
+            raise WrongUsage(f"{why}: leave --{name} out with {option}")
+
+
 def passing(given: Namespace) -> dict[str, Any]:
-    """Return the columns that go into the predictions; an id is among them, and no feature."""
+    """Return the columns that go into the predictions; groups and ids are, and are no features."""
     names = [name for text in given.passed or () for name in text.split(",") if name]
-    if given.id is not None:
-        names = [given.id, *names]
+    apart = [name for name in (given.by, given.id) if name is not None]
+    names = [*apart, *names]
     for name in names:
         if name in TAKEN:
             raise WrongUsage(f"--pass {name}: the predictions have a column of this name already")
-    dropped = given.drop or []
-    if given.id is not None and given.id not in dropped and not given.keep:
-        dropped = [*dropped, given.id]
-    return {"passed": tuple(dict.fromkeys(names)), "drop": tuple(dropped)}
+    dropped = [*(given.drop or []), *(() if given.keep else apart)]
+    return {"passed": tuple(dict.fromkeys(names)), "drop": tuple(dict.fromkeys(dropped))}
 
 
 def check_options(given: Namespace) -> None:
@@ -323,9 +346,11 @@ def check_options(given: Namespace) -> None:
     if given.passed and given.predictions is None:
         raise WrongUsage("--pass copies columns into the predictions: say --predictions FILE, or -")
     if given.id is not None:
-        for name, why in NOT_LATER.items():
-            if getattr(given, name) is not None:
-                raise WrongUsage(f"{why}: leave --{name} out with --id")
+        check_absent(given, NOT_LATER, "--id")
+    if given.by is not None:
+        check_absent(given, NOT_FOR_GROUPS, "--group")
+        if given.scale in ("max", "standard"):
+            raise WrongUsage("scaling would be that of all groups together: leave --scale out")
     if given.save_every is not None and given.model is None:
         raise WrongUsage("--save-every saves the model: name its file with --model")
     if given.predictions == STDOUT and (given.checkpoint or given.resume):

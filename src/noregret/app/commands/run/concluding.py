@@ -11,7 +11,7 @@ from noregret._version import __version__
 from noregret.app.commands.run.measuring import class_names
 from noregret.app.commands.run.watching import best_of_outcomes
 from noregret.app.results.findings import found_of
-from noregret.app.results.run import Constant, Outlook, Result, heaviest_of
+from noregret.app.results.run import Constant, GroupCount, Outlook, Result, heaviest_of
 from noregret.base.params import plain
 from noregret.base.positions import Names
 from noregret.linear.learn_many import label_pair
@@ -20,6 +20,7 @@ from noregret.proof.record.moment import curve_of
 
 if TYPE_CHECKING:
     from noregret.app.commands.run.runner import Run
+    from noregret.linear.groups import Record
     from noregret.proof.certificates.certificate import Certificate
 
 
@@ -31,7 +32,8 @@ def conclude(
     labels = learner.engine.loss.labels
     names = class_names(learner, run.stream.options) or list(label_pair(learner._entry))
     measures = run.watching.measured(names)
-    mistakes = learner.mistakes if labels else None
+    mistakes = run.mistakes if labels else None
+    alone = run.grouping is None  # whether there is one learner for all rows
     # Of what was predicted: the first row of several classes had no prediction, and outcomes that
     # come later are learned after others.
     if is_of_classes(learner) or (labels and run.served is not None):
@@ -39,8 +41,8 @@ def conclude(
     return Result(
         sources=run.stream.paths,
         format=run.stream.name,
-        rows=learner.rounds,
-        features=learner.engine.size,
+        rows=run.rounds,
+        features=learner.engine.size if alone else run.reading.features,
         size=run.size or None,
         seconds=run.spent,
         learner=repr(learner),
@@ -53,8 +55,9 @@ def conclude(
         constant=run.watching.constant() or constant_of_rows(run),
         certificate=certificate,
         uncertified=uncertified,
-        curve=run.game.curve if run.served is None else curve_of([]),  # that of learning differs
-        heaviest=heaviest_of(run.reading.feature_name, learner.weights, names),
+        # Of later outcomes, that of learning differs; of groups there is none.
+        curve=run.game.curve if alone and run.served is None else curve_of([]),
+        heaviest=heaviest_of(run.reading.feature_name, learner.weights, names) if alone else (),
         transforms=run.reading.transforms,
         target=run.stream.target,
         looked_back=run.looked_back,
@@ -70,12 +73,20 @@ def conclude(
         outputs={},
         choice=run.choice,
         measures=measures,
-        found=found_of(
+        found=None
+        if not alone
+        else found_of(
             learner,
             Names(learner.engine.size, run.reading.feature_name),
             run.watching.weight if run.weighted else None,
         ),
+        by_group=() if run.grouping is None else group_counts(run.grouping.groups.records()),
     )
+
+
+def group_counts(records: list[Record]) -> tuple[GroupCount, ...]:
+    """Return the records of groups, the largest mean losses first."""
+    return tuple(GroupCount(str(r.key), r.rounds, r.mean_loss) for r in records)
 
 
 def constant_of_rows(run: Run) -> Constant | None:
@@ -108,4 +119,7 @@ def write_model(run: Run, path: str, result: Result | None = None) -> None:
     """Write the model, with how the data were read."""
     from noregret.base.model_file import save
 
-    save(run.learner, path, run.reading.kept_with_model())
+    if run.grouping is not None:
+        run.grouping.groups.save(path)
+    else:
+        save(run.learner, path, run.reading.kept_with_model())

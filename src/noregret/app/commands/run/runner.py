@@ -40,6 +40,7 @@ from noregret.proof.game.play_blocks import Played, codes_of, numbers_of
 
 if TYPE_CHECKING:
     from noregret.app.commands.run.answering import Answers
+    from noregret.app.commands.run.grouping import Grouping
     from noregret.app.commands.run.serving import Served
     from noregret.app.commands.run.spool import Numbers, Tags
     from noregret.linear.learner import Learner
@@ -94,6 +95,8 @@ class Run:
         outcomes are, and signals and errors end the run as the end of the data does.
     save_every
         Seconds between saves of the model.
+    group
+        A column that assigns rows to groups, each with a learner of its own.
     """
 
     stream: Stream
@@ -111,6 +114,7 @@ class Run:
     task: str | None = None
     answers: Answers | None = None
     save_every: float | None = None
+    group: str | None = None
 
     def __post_init__(self) -> None:
         self.kept_at = self.checkpoint or self.resume
@@ -133,6 +137,7 @@ class Run:
         self.looking_back, self.looked_back = False, 0.0  # whether it does, and for how long it did
         self.open_gap: float | None = None  # of hindsight, while it looks back
         self.failures: list[str] = []  # what could not be written
+        self.grouping: Grouping | None = None
         self.served: Served | None = None
         if self.stream.options.id is not None:
             from noregret.app.commands.run.serving import Served
@@ -168,9 +173,9 @@ class Run:
         """Return whether more rows are wanted; asked before each block, and while none comes."""
         rounds, last = self.stored
         due = self.save_every is not None and time.monotonic() - last >= self.save_every
-        if due and self.learner.rounds > rounds and self.outputs.model is not None:
+        if due and self.rounds > rounds and self.outputs.model is not None:
             write_model(self, self.outputs.model)
-            self.stored = self.learner.rounds, time.monotonic()
+            self.stored = self.rounds, time.monotonic()
         return not self.stopping
 
     @property
@@ -225,6 +230,15 @@ class Run:
                 "use --positive VALUE, or leave --id out",
             )
         self.watching = Watching(self.learner.engine.loss, several, self.watches)
+        if self.group is not None:
+            from noregret.app.commands.run.grouping import Grouping
+
+            if several:
+                raise NoRegretError(
+                    "the target has several classes, and groups are for numbers and two classes",
+                    "use --positive VALUE, or leave --group out",
+                )
+            self.grouping = Grouping(self.learner, self.group)
         keep: Keep = "auto" if self.hindsight else "nothing"
         self.game = Game(self.learner, keep=keep, progress=False, kept_at=self.beside.get(ROWS))
 
@@ -250,12 +264,15 @@ class Run:
             blocks = self.blocks()
             scored = self.spool is not None or self.measures or self.answers is not None
             with self.game.recorded():
-                self.game.play_blocks(self.reading, blocks, self.take, scored)
+                if self.grouping is not None:
+                    self.grouping.play(self.reading, blocks, self.take)
+                else:
+                    self.game.play_blocks(self.reading, blocks, self.take, scored)
                 endless = self.answers is not None or self.stream.options.follow
                 self.interrupted = self.stopping and not endless
                 if self.interrupted and self.checkpoint is not None and self.learner.rounds:
                     self.save_checkpoint()
-            if not self.learner.rounds:
+            if not self.rounds:
                 self.refuse_nothing()
             if not self.interrupted:
                 self.check_positive()
@@ -308,12 +325,18 @@ class Run:
     @property
     def rounds(self) -> int:
         """Number of rounds played."""
-        return self.learner.rounds
+        return self.learner.rounds if self.grouping is None else self.grouping.rounds
 
     @property
     def total(self) -> float:
         """The total loss of the predictions as they were given."""
-        return self.learner.total_loss if self.served is None else self.served.loss
+        other = self.served or self.grouping
+        return self.learner.total_loss if other is None else other.loss
+
+    @property
+    def mistakes(self) -> int:
+        """The number of labels predicted wrongly when they were learned."""
+        return self.learner.mistakes if self.grouping is None else self.grouping.mistakes
 
     @property
     def standing(self) -> str:
@@ -321,7 +344,7 @@ class Run:
         loss, learner = self.learner.engine.loss, self.learner
         mean = self.total / max(1.0, self.watching.weight)
         if loss.labels or is_of_classes(learner):
-            return f"accuracy {1 - learner.mistakes / max(1, learner.rounds):.1%}"
+            return f"accuracy {1 - self.mistakes / max(1, self.rounds):.1%}"
         return f"RMSE {math.sqrt(mean):.4g}" if loss.name == "square" else f"mean loss {mean:.4g}"
 
     def is_due(self) -> bool:
@@ -451,6 +474,8 @@ class Run:
 
     def certified(self) -> tuple[Certificate | None, str | None]:
         """Return the certificate, or why there is none."""
+        if self.grouping is not None:
+            return None, "each group has a learner of its own: run one alone to certify it"
         if self.served is not None:
             return None, "outcomes may come after later predictions (--id), which no promise covers"
         if not self.hindsight and self.answers is not None:

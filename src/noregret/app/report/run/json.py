@@ -31,6 +31,8 @@
     The best fixed predictor's ``total`` and ``mean``; no fixed predictor of the class has less
     than ``total`` − ``gap``. ``stopped`` says whether the time was too short to narrow that
     further. The proof is in the certificate.
+``groups``
+    With ``--group``: each ``group`` with its ``rows`` and the ``mean`` loss, the largest first.
 ``certificate``, ``uncertified``
     The certificate as in its file; or null, and the reason.
 ``found``
@@ -104,6 +106,7 @@ def as_dict(result: Result) -> dict[str, Any]:
         "certificate": certificate and certificate.to_dict(),
         "uncertified": result.uncertified,
         "found": result.found and found(result.found),
+        "groups": [{"group": g.name, "rows": g.rows, "mean": g.loss} for g in result.by_group],
         "curve": result.curve._asdict(),
         "heaviest": [{"feature": name, "weight": weight} for name, weight in result.heaviest],
         "outlook": outlook(result.outlook),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
@@ -47,6 +48,8 @@ if TYPE_CHECKING:
 
 # Classes whose recall is listed, besides the highest.
 MAX_RECALLS = 3
+# Groups that are listed at either end.
+MAX_GROUPS = 5
 # The largest confusion matrix on a terminal.
 MAX_MATRIX = 10
 
@@ -63,6 +66,8 @@ def summary(result: Result) -> RenderableType:
         parts += [Text(), Text("What it found", "dim"), *told(result.found)]
     elif result.heaviest:
         parts += [Text(), *heaviest(result.heaviest)]
+    if result.by_group:
+        parts += [Text(), *grouped(result)]
     if result.skipped:
         parts += [Text(), *left_out(result.skipped, result.skipped_rows)]
     if result.outputs:
@@ -75,6 +80,8 @@ def facts(result: Result) -> Iterator[Fact]:
     yield Fact("rows", figure(result.rows), f"{count(result.features, 'feature')}; {took(result)}")
     if result.predicted:
         yield Fact("predicted", figure(result.predicted), "more rows, which have no outcome")
+    if result.by_group:
+        yield Fact("groups", figure(len(result.by_group)), "each with a learner of its own")
     if (target := target_of(result)) is not None:
         yield Fact("target", *map(clean, target))
     yield from errors(result)
@@ -165,6 +172,28 @@ def confusion(result: Result) -> list[RenderableType]:
         table.add_row(Text(name_of(each.name, 20)), *row[: len(classes)])
     words = "Rows by true class (down) and predicted class (across)"
     return [Text(words, "dim"), Padding(table, (0, 0, 0, 2))]
+
+
+def grouped(result: Result) -> list[RenderableType]:
+    """Return the groups that were predicted worst and best."""
+    few = len(result.by_group) <= 2 * MAX_GROUPS
+    worst = result.by_group if few else result.by_group[:MAX_GROUPS]
+    best = () if few else result.by_group[-MAX_GROUPS:]
+    square = result.loss == "square"
+    largest = max(math.sqrt(each.loss) if square else each.loss for each in result.by_group) or 1.0
+    parts: list[RenderableType] = []
+    for words, some in (("worst", worst), ("best", best)):
+        if not some:
+            continue
+        what = "RMSE" if square else f"mean {result.loss} loss"
+        shown = "by group" if few else f"of the {words} groups"
+        errors = [math.sqrt(each.loss) if square else each.loss for each in some]
+        rows = (
+            (f"{each.name} ({count(each.rows, 'row')})", brief(error), error / largest, "blue")
+            for each, error in zip(some, errors, strict=True)
+        )
+        parts += [Text(f"{what} {shown}", "dim"), bars(rows)]
+    return parts
 
 
 def told(found: Found) -> list[RenderableType]:

@@ -1,0 +1,125 @@
+"""A learner per group: as if each group were a run of its own."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import noregret
+from noregret.streams import open_file as opened
+from tests.app.run.commands import command, done, refused
+
+rng = np.random.default_rng(7)
+FRAME = pd.DataFrame(
+    {
+        "shop": rng.choice(["007", "Oslo", "a,b"], 90),
+        "sun": rng.normal(size=90).round(3),
+        "town": rng.choice(["x", "y", "z"], 90),
+        "sold": rng.normal(size=90).round(3),
+    }
+)
+FRAME.loc[FRAME.index % 11 == 3, "sold"] = np.nan
+FRAME["sold"] += FRAME["shop"].map({"007": 0, "Oslo": 5, "a,b": -5})
+
+
+def written(frame: pd.DataFrame, path: Path) -> Path:
+    if path.suffix == ".parquet":
+        frame.to_parquet(path, index=False)
+    elif path.suffix == ".jsonl":
+        frame.to_json(path, orient="records", lines=True)
+    else:
+        frame.to_csv(path, index=False)
+    return path
+
+
+@pytest.mark.parametrize("kind", ["csv", "jsonl", "parquet"])
+@pytest.mark.parametrize("task", ["numbers", "classes"])
+def test_each_group_is_as_a_run_of_its_own(
+    kind: str, task: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(opened, "BLOCK", 400)
+    frame = FRAME.copy()
+    if task == "classes":
+        named = frame["sun"].gt(0).map({True: "u", False: "d"})
+        frame["sold"] = named.where(frame["sold"].notna(), None)
+    file = written(frame, tmp_path / f"all.{kind}")
+    plain = ("--target", "sold", *(("--positive", "u") if task == "classes" else ("--task", task)))
+    model, made = tmp_path / "m.models", tmp_path / "p.parquet"
+    out = done(
+        "run", file, *plain, "--group", "shop", "--model", model, "--predictions", made, "--json"
+    )
+    found, learners = json.loads(out), noregret.Groups.load(model)
+    predicted = pd.read_parquet(made)
+    assert predicted["row"].tolist() == list(range(1, 91))
+    assert predicted["shop"].tolist() == frame["shop"].tolist()
+    total = 0.0
+    for shop, rows in frame.groupby("shop"):
+        alone = written(rows.drop(columns="shop"), tmp_path / f"one.{kind}")
+        names = ("--model", tmp_path / "one.model", "--predictions", tmp_path / "made.parquet")
+        one = json.loads(done("run", alone, *plain, *names, "--no-hindsight", "--json"))
+        learner, expected = learners[str(shop)], noregret.load(tmp_path / "one.model")
+        assert learner.features == expected.features
+        assert learner.weights.tolist() == expected.weights.tolist()
+        column = "prediction" if task == "numbers" else "probability"
+        expected_rows = pd.read_parquet(tmp_path / "made.parquet")[column]
+        assert predicted[predicted["shop"] == shop][column].tolist() == expected_rows.tolist()
+        told = next(each for each in found["groups"] if each["group"] == shop)
+        assert told["rows"] == one["data"]["rows"]
+        assert told["mean"] == pytest.approx(one["loss"]["mean"])
+        total += one["loss"]["total"]
+    assert found["loss"]["total"] == pytest.approx(total)
+    assert found["data"]["predicted_only"] == FRAME["sold"].isna().sum()
+    assert [each["mean"] for each in found["groups"]] == sorted(
+        (each["mean"] for each in found["groups"]), reverse=True
+    )
+    labelled = predicted[predicted["outcome"].notna()]
+    if task == "numbers":
+        error = labelled["prediction"] - labelled["outcome"]
+        assert found["measures"]["rmse"] == pytest.approx(np.sqrt((error**2).mean()))
+
+
+def test_the_summary_lists_the_worst_and_the_best_groups(tmp_path: Path) -> None:
+    rows = [(f"s{k:02}", k % 5, k if t % 2 else -k) for t in range(6) for k in range(20)]
+    file = written(pd.DataFrame(rows, columns=["shop", "a", "y"]), tmp_path / "d.csv")
+    out = done("run", file, "--target", "y", "--group", "shop")
+    assert "groups" in out
+    worst, best = out.split("of the best groups")
+    assert "s19" in worst
+    assert "s00" in best
+
+
+def run_of(tmp_path: Path, text: str, *options: object) -> Any:
+    (tmp_path / "d.csv").write_text(text)
+    return ("run", tmp_path / "d.csv", "--target", "y", "--group", "shop", *options)
+
+
+def test_rows_that_cannot_be_used_are_refused_or_skipped(tmp_path: Path) -> None:
+    text = "shop,a,y\nu,1,2\n,1,3\nu,1e200,3\nv,1e200,\nu,2,4\nu,3,x\nv,1,1\n"
+    run = run_of(tmp_path, text)
+    said = refused(*run)
+    assert "line 3: column 'shop' is empty" in said
+    found = json.loads(done(*run, "--on-error", "skip", "--json"))
+    assert [row["place"].split(", ")[1] for row in found["data"]["skipped"]["first"]] == [
+        "line 3",
+        "line 4",
+        "line 5",
+        "line 7",
+    ]
+    assert found["data"]["rows"] == 3
+
+
+def test_what_does_not_go_with_groups_is_refused(tmp_path: Path) -> None:
+    run = run_of(tmp_path, "shop,a,y\nu,1,2\nv,2,3\nv,2,5\n")
+    for option in ("certificate", "report", "checkpoint", "resume"):
+        said = refused(*run, f"--{option}", tmp_path / "x", code=2)
+        assert f"leave --{option} out with --group" in said
+    assert "leave --scale out" in refused(*run, "--scale", "standard", code=2)
+    assert "did you mean 'shop'?" in refused(*run[:-1], "shopp")
+    classes = run_of(tmp_path, "shop,a,y\n" + "u,1,r\nu,2,g\nv,1,b\n" * 3)
+    assert "--positive VALUE" in refused(*classes)
+    assert command("predict", tmp_path / "no.models", tmp_path / "d.csv").code == 1
