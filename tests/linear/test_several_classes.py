@@ -227,10 +227,6 @@ def test_tuned_parameters_are_covered_and_kept() -> None:
 
 
 def test_other_uses_say_that_they_do_not_take_them() -> None:
-    learner = nr.Softmax()
-    learner.learn_many(X, Y)
-    with pytest.raises(nr.NoRegretError, match="several classes"):
-        learner.to_onnx()
     with pytest.raises(ValueError, match="mean"):
         nr.averaged(nr.Softmax())
     with pytest.raises(nr.NoRegretError, match="classes"):

@@ -237,7 +237,7 @@ class ExpertEvidence(TableEvidence):
         weights = np.array(list(witness.values()), dtype=np.float64)
         if comparator == BEST:
             return sorted(weights)[-1:] == [1.0] and float(np.abs(weights).sum()) == 1.0
-        return bool((weights >= -1e-9).all()) and abs(added(weights) - 1) <= 1e-6
+        return bool((weights >= 0.0).all()) and abs(added(weights) - 1) <= 1e-9
 
 
 def summed(blocks: Iterable[Floats]) -> tuple[float, float]:

@@ -40,6 +40,8 @@ SCORED: dict[str, Callable[[Floats, Floats], Floats]] = {
     DISJUNCTIONS: score_disjunction,
     CONJUNCTIONS: score_conjunction,
 }
+# The weights that a rule may have.
+WEIGHTS: dict[str, tuple[float, ...]] = {DISJUNCTIONS: (0.0, 1.0), CONJUNCTIONS: (-1.0, 0.0, 1.0)}
 
 
 def best_disjunction(rows: Rows) -> Answer:

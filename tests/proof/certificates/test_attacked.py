@@ -144,13 +144,78 @@ def test_a_class_too_small_for_its_witness_is_not_confirmed() -> None:
         ("simplex", (0.25, 0.75), (0.25, 0.75000001)),
         ("simplex, paying 2 KL(u, uniform)", (0.0, 1.0), (-1e-9, 1.0)),
         ("weights of either sign, total 3", (-1.0, 2.0), (-1.00000001, 2.0)),
+        ("box of half-width 0.5, best found", (0.5, -0.5), (0.50000001, 0.0)),
+        ("linear predictors of norm at most 2, best found", (0.0, 2.0), (0.0, 2.00000001)),
+        ("weights of sum 1, best found", (0.25, 0.75), (1.5, -0.5)),
+        ("disjunctions of features", (0.0, 1.0), (0.5, 0.5)),
+        ("conjunctions of literals", (-1.0, 1.0), (-0.5, 1.0)),
+        ("all linear predictors", (-1e9, 1e9), None),
+        ("a class that nobody knows", None, (0.0, 0.0)),
     ],
 )
 def test_every_class_has_its_limits(
-    words: str, inside: tuple[float, ...], outside: tuple[float, ...]
+    words: str, inside: tuple[float, ...] | None, outside: tuple[float, ...] | None
 ) -> None:
-    assert is_within(dict(zip("ab", inside, strict=True)), words)
-    assert not is_within(dict(zip("ab", outside, strict=True)), words)
+    assert inside is None or is_within(dict(zip("ab", inside, strict=True)), words)
+    assert outside is None or not is_within(dict(zip("ab", outside, strict=True)), words)
+
+
+@pytest.mark.parametrize(
+    "learner", [noregret.Winnow(form="winnow1"), noregret.Conjunction(), noregret.Winnow()]
+)
+def test_a_threshold_is_no_rule(learner: Any) -> None:
+    """A majority vote makes one mistake, an OR, an AND or weights without signs many."""
+    bits = (RNG.random((80, 13)) < 0.5).astype(float)
+    labels = np.where(bits.sum(axis=1) >= 7, 1, -1)
+    labels[0] = -labels[0]
+    contents = play(learner.copy(), bits, labels).certificate().to_dict()
+    assert verify(contents, bits, labels).confirmed
+    best = contents["hindsight"]
+    best |= {"loss": 1.0, "gap": 1.0 - best["loss"] + best["gap"]}
+    best["witness"] = dict.fromkeys(best["witness"], 1 / 13) | {"0": -1.0}
+    assert "hindsight.witness" in failed(contents, bits, labels)
+
+
+def test_time_that_ran_out_excuses_no_class_beyond_what_is_proven() -> None:
+    """Two columns that differ in the last bit: huge weights fit the labels, small ones do not."""
+    x = 4 * X[:20, 0]
+    rows = np.column_stack([x, x + 1e-15 * LABELS[:20]])
+    contents = play(noregret.Nlms(), rows, LABELS[:20]).certificate().to_dict()
+    assert contents["hindsight"]["class"].startswith("linear predictors of norm at most")
+    contents["hindsight"] |= {
+        "class": "linear predictors of norm at most 1e+100",
+        "seconds": 0.001,
+        "exact": False,
+    }
+    assert "hindsight.gap" in failed(contents, rows, LABELS[:20])
+
+
+def test_time_that_ran_out_excuses_no_later_violation_and_no_contradiction() -> None:
+    contents = play(noregret.Logistic(radius=1.0), 4 * X, LABELS).certificate().to_dict()
+    contents["hindsight"]["seconds"] = 1.0
+    assert verify(sealed(contents), 4 * X, LABELS).confirmed
+    at, size = next(
+        (k, each)
+        for k, each in enumerate(contents["theorem"]["assumptions"], start=1)
+        if each["first_violation"]
+    )
+    for later in (1, 10**9):
+        size["first_violation"] += later
+        assert f"theorem.assumptions.{at}" in failed(contents, 4 * X, LABELS)
+    far = np.abs(X @ [1.0, -2.0]) > 0.1
+    rows, labels = X[far], np.sign(X[far] @ [1.0, -2.0])
+    contents = play(noregret.Perceptron(), rows, labels).certificate().to_dict()
+    contents["hindsight"]["seconds"] = 1.0
+    contents["theorem"]["assumptions"][1]["measured"] = -5.0  # a margin > 0
+    assert "theorem.assumptions.2" in failed(contents, rows, labels)
+
+
+def test_an_exact_fit_may_be_missed_for_lack_of_time() -> None:
+    rows, y = np.eye(30), RNG.normal(size=30)
+    contents = play(noregret.Nlms(), rows, y).certificate().to_dict()
+    assert contents["hindsight"]["exact"]
+    contents["hindsight"] |= {"exact": False, "seconds": 0.001}
+    assert verify(sealed(contents), rows, y).confirmed
 
 
 def test_an_invented_target_is_not_confirmed() -> None:

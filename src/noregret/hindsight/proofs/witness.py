@@ -40,13 +40,17 @@ MAX_CAREFUL_COLUMNS = 2_000
 MAX_CAREFUL_NUMBERS = 10_000_000  # of rows times columns, for other losses than the square
 
 
-# The classes with a limit on weights, in the texts of ``hindsight``.
+# The classes with a limit on weights, in the texts of ``hindsight``, and those without one.
 NUMBER = r"(\d+(?:\.\d+)?(?:e[+-]\d+)?)"
+DETAIL = "(?:, .*)?"
 REACH = re.compile(rf"linear predictors of norm at most {NUMBER}")
-BALL = re.compile(rf"ball of radius {NUMBER}(?:, .*)?")
-BOX = re.compile(rf"box of half-width {NUMBER}")
-SIGNED = re.compile(rf"weights of either sign, total {NUMBER}(?:, .*)?")
-SIMPLEX = re.compile(r"simplex(?:, .*)?")
+LIMITED_NORM = re.compile(rf"(?:linear predictors of norm at most|ball of radius) {NUMBER}{DETAIL}")
+BALL = re.compile(rf"ball of radius {NUMBER}{DETAIL}")
+BOX = re.compile(rf"box of half-width {NUMBER}{DETAIL}")
+SIGNED = re.compile(rf"weights of either sign, total {NUMBER}{DETAIL}")
+SIMPLEX = re.compile(rf"simplex{DETAIL}")
+SUM_OF_ONE = re.compile(rf"weights of sum 1{DETAIL}")
+UNLIMITED = re.compile(rf"(?:all|any) (?:linear predictors?|predictor|weights){DETAIL}")
 # Factor by which a witness may exceed a limit: the rounding error of a search.
 ROUNDED = 1 + 1e-9
 # Factor by which a norm in three digits may exceed the one proven.
@@ -55,28 +59,34 @@ THREE_DIGITS = 1.01
 NORM_FACTOR = 10.0
 
 
-def is_within(witness: Mapping[str, float], comparator: str, unseen: int = 0) -> bool:
-    """Return whether a witness belongs to its class.
+def is_within(
+    witness: Mapping[str, float], comparator: str, unseen: int = 0, signed: bool = False
+) -> bool:
+    """Return whether a witness belongs to its class; False for a class that is not known.
 
-    Weights that must sum to 1 may be partly on announced features that were ``unseen``.
+    Weights that must sum to 1 may be partly on announced features that were ``unseen``. Those of
+    sum 1 are of either sign if ``signed``, and then their sizes sum to 1.
     """
+    from noregret.hindsight.rules import WEIGHTS
+
     weights = np.array(list(witness.values()), dtype=np.float64)
     sizes = np.abs(weights)
-    sum_of_sizes = total(sizes)
-    if found := REACH.fullmatch(comparator):
-        return norm(weights) <= float(found[1]) * ROUNDED
-    if found := BALL.fullmatch(comparator):
+    whole = total(sizes)
+    if found := LIMITED_NORM.fullmatch(comparator):
         return norm(weights) <= float(found[1]) * ROUNDED
     if found := BOX.fullmatch(comparator):
         return float(sizes.max(initial=0.0)) <= float(found[1]) * ROUNDED
     if found := SIGNED.fullmatch(comparator):
-        return sum_of_sizes <= float(found[1]) * ROUNDED
-    if SIMPLEX.fullmatch(comparator):
-        whole = math.fsum(weights)
-        return bool((weights >= 0.0).all()) and (
+        return whole <= float(found[1]) * ROUNDED
+    if SIMPLEX.fullmatch(comparator) or SUM_OF_ONE.fullmatch(comparator):
+        free = signed and not SIMPLEX.fullmatch(comparator)
+        return (free or bool((weights >= 0.0).all())) and (
             abs(whole - 1) <= ROUNDED - 1 or (unseen > 0 and whole < 1)
         )
-    return True
+    rule = comparator.removesuffix(", best found")
+    if rule in WEIGHTS:
+        return bool(np.isin(weights, WEIGHTS[rule]).all())
+    return UNLIMITED.fullmatch(comparator) is not None
 
 
 def mistakes_at_most(rows: Rows, weights: Floats) -> int:

@@ -299,7 +299,9 @@ class Evidence(Facts):
         """Return whether a witness has these features and belongs to its class."""
         unseen = self.features - len(self.names)
         known = self.weights_of(witness) is not None
-        return known and is_within(witness, comparator, unseen)
+        return known and is_within(
+            witness, comparator, unseen, signed=self.params.get("form") == "balanced"
+        )
 
     def is_proven(self, stated: str, found: str) -> bool:
         """Return whether a result for one class of predictors also holds for the stated class."""

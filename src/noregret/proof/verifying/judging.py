@@ -114,7 +114,9 @@ class Replay:
             others = [] if self.by_sums is None else [self.by_sums.hindsight]
             return next((other for other in others if other.comparator == words), found)
         if float(reach[1]) >= MAX_PARAMETER:  # practically all
-            return found
+            if REACH.fullmatch(found.comparator) is None:
+                return found
+            return replace(found, comparator=words, gap=found.loss)  # only that losses are ≥ 0
         answer = evidence.best_in_ball(float(reach[1]))
         witness = evidence.witness_of(answer)
         return replace(found, comparator=words, loss=answer.loss, gap=answer.gap, witness=witness)

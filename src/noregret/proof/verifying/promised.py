@@ -140,10 +140,20 @@ def agrees(judge: Judge, path: str, stated: Any, found: Any) -> bool:
     """Compare every part of an assumption."""
     if stated.keys() == found.keys() and is_unknown(judge, path, stated, found):
         return True
-    return stated.keys() == found.keys() and all(
-        PARTS[key](judge, path, value, found[key]) if key in PARTS else False
-        for key, value in stated.items()
+    return (
+        stated.keys() == found.keys()
+        and all(
+            PARTS[key](judge, path, value, found[key]) if key in PARTS else False
+            for key, value in stated.items()
+        )
+        and (are_close(stated["measured"], found["measured"]) or is_consistent(stated))
     )
+
+
+def is_consistent(stated: Any) -> bool:
+    """Return whether a searched value, the larger the better, agrees with its own verdict."""
+    least, measured = stated["limit"], stated["measured"]
+    return not stated["holds"] or None in (least, measured) or bool(measured >= least)
 
 
 def is_unknown(judge: Judge, path: str, stated: Any, found: Any) -> bool:
@@ -165,7 +175,14 @@ def is_first(judge: Judge, path: str, stated: Any, found: Any) -> bool:
     """Compare the first round that breaks an assumption; a stopped search may find a later one."""
     if are_equal(stated, found):
         return True
-    return judge.replay.stopped and None not in (stated, found) and stated > found
+    kind, rounds = kind_of(judge, path), judge.replay.found.data.rounds
+    return (
+        judge.replay.stopped
+        and None not in (stated, found)
+        and found < stated <= rounds
+        and kind is not None
+        and is_searched(judge.replay, kind.check)
+    )
 
 
 def is_same(judge: Judge, path: str, stated: Any, found: Any) -> bool:
@@ -185,7 +202,7 @@ def is_measured(judge: Judge, path: str, stated: Any, found: Any) -> bool:
     kind = kind_of(judge, path)
     if kind is None or None in (stated, found) or not is_searched(judge.replay, kind.check):
         return False
-    if are_close(stated, found, SEARCHED) or (judge.replay.cut_short and stated < found):
+    if are_close(stated, found, SEARCHED) or (judge.replay.cut_short and 0 < stated < found):
         return True
     again = promise_at(judge.replay.again, path)
     at = int(path.rpartition(".")[2]) - 1
