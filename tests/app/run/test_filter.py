@@ -238,6 +238,26 @@ def test_the_model_is_saved_while_no_line_comes(
     assert live.end() == 0
 
 
+def test_a_save_that_fails_does_not_end_the_run(
+    start: Callable[..., Filter], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    saved: list[int] = []
+
+    def save(run: Any, path: str, result: Any = None) -> None:
+        saved.append(run.rounds)
+        if len(saved) < 3:
+            raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("noregret.app.commands.run.runner.write_model", save)
+    live = start("-", *PLAIN, "--model", tmp_path / "m.model", "--save-every", "50ms")
+    live.ask(ROWS[0])
+    until(lambda: len(saved) == 3)
+    assert live.ask(ROWS[1])["row"] == 2
+    until(lambda: len(saved) == 4)
+    assert live.end() == 0
+    assert saved == [1, 1, 1, 2]
+
+
 def test_a_growing_file_is_followed(start: Callable[..., Filter], tmp_path: Path) -> None:
     file = in_a_file(tmp_path, ROWS[:3])
     live = start("--follow", file, *PLAIN[2:], "--on-error", "skip")

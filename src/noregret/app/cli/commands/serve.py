@@ -9,6 +9,7 @@ from noregret.app.cli.options import (
     LEARNER,
     METHOD,
     PARAMETER,
+    TARGET,
     duration,
     file,
     option,
@@ -37,13 +38,7 @@ OPTIONS = [
         help="How long to wait for the label of a prediction, as in 24h (default: no limit).",
     ),
     file(METHOD, "--store", "The journal: all events and the model, in one SQLite file."),
-    option(
-        METHOD,
-        "--target",
-        metavar="NAME",
-        default="y",
-        help="The outcome's name in exported rows.",
-    ),
+    TARGET.but("The outcome's name in exported rows.", default="y"),
     file(
         CONFIGURATION,
         "--config",

@@ -32,7 +32,7 @@ from noregret.app.results.run import Result, Skipped, skipped
 from noregret.base.compiled.machine import keep_freed_memory
 from noregret.base.locks import Locks
 from noregret.base.registry import built, find
-from noregret.errors import BadExample, NoRegretError
+from noregret.errors import BadExample, NoRegretError, tell
 from noregret.hindsight.proofs.answer import USUAL, Limits
 from noregret.linear.learner import is_of_classes
 from noregret.proof.game.game import Game
@@ -174,8 +174,12 @@ class Run:
         rounds, last = self.stored
         due = self.save_every is not None and time.monotonic() - last >= self.save_every
         if due and self.rounds > rounds and self.outputs.model is not None:
-            write_model(self, self.outputs.model)
             self.stored = self.rounds, time.monotonic()
+            try:
+                write_model(self, self.outputs.model)
+            except OSError as error:  # the run is worth more: the next save may succeed
+                self.stored = rounds, time.monotonic()
+                tell(f"the model could not be saved: {error.strerror}", file=self.outputs.model)
         return not self.stopping
 
     @property
