@@ -71,7 +71,10 @@ def words_taken(handler: ast.ExceptHandler) -> Iterator[ast.AST]:
 def test_no_code_compares_cuts_or_rewrites_the_words_of_an_error() -> None:
     found = []
     for path in sorted(SOURCES.rglob("*.py")):
-        tree = ast.parse(path.read_text("utf-8"))
+        text = path.read_text("utf-8")
+        if "except" not in text and ".args" not in text:
+            continue
+        tree = ast.parse(text)
         for node in ast.walk(tree):
             if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store):
                 found += [f"{path}:{node.lineno}"] if node.attr == "args" else []

@@ -21,6 +21,7 @@ from noregret.base import model_file
 from noregret.base.packing import write_parts
 from tests.app.run.commands import small_blocks
 from tests.app.run.test_resuming import OPTIONS, Stopped
+from tests.thorough import sized
 
 __all__ = ["small_blocks"]
 LEAVES: tuple[Any, ...] = (
@@ -151,7 +152,7 @@ def test_a_run_that_goes_on_shows_no_traceback_for_a_checkpoint_sealed_again(
     arrays, state = checkpoint.read(str(half.kept))
     arrays = {name: array.copy() for name, array in arrays.items()}
     beside = {path: path.read_bytes() for path in tmp_path.glob("kept*")}
-    for said, changed in changes(state, None, 25):
+    for said, changed in changes(state, None, sized(8, full=25)):
         for path, contents in beside.items():
             path.write_bytes(contents)
         checkpoint.write(str(half.kept), arrays, changed)

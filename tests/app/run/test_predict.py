@@ -15,7 +15,7 @@ import noregret
 from noregret import streams
 from tests.app.run import data
 from tests.app.run.commands import COMMAND, command, done, process, refused, small_blocks
-from tests.thorough import sized
+from tests.thorough import paired, sized
 
 __all__ = ["small_blocks"]
 pytestmark = pytest.mark.usefixtures("small_blocks")
@@ -50,8 +50,7 @@ def test_predictions_are_those_of_python_and_nothing_is_learned(tmp_path: Path) 
     assert place.read_bytes() == before
 
 
-@pytest.mark.parametrize("scale", ["max", "standard", "unit"])
-@pytest.mark.parametrize("kind", data.TABLES)
+@pytest.mark.parametrize(("kind", "scale"), paired(data.TABLES, ["max", "standard", "unit"]))
 def test_scaling_is_frozen(scale: str, kind: str, tmp_path: Path) -> None:
     old = data.TABLES[kind](tmp_path / f"old.{kind}", data.frame())
     done("run", old, *SOLD, "--scale", scale, "--model", tmp_path / "m", "--quiet")
