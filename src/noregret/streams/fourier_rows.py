@@ -23,7 +23,7 @@ class LiftedReading(Reading):
 
     def __init__(self, stream: Stream, learning: bool, state: State | None) -> None:
         self.inner = stream.reading_class(stream, learning, None)
-        self.stream, self.options, self.learning = stream, stream.options, learning
+        self.stream, self.learning = stream, learning
         self.paths, self.mark, self.width = stream.paths, None, 0
         self.scaler, self.wanted = None, lambda: True
         self.fourier = fourier_of(stream.options)
@@ -67,6 +67,11 @@ class LiftedReading(Reading):
                 drawn[names[known:].index(INTERCEPT)] = 0.0
             self.frequencies = np.concatenate([self.frequencies, drawn])
 
+    @property
+    def options(self) -> Options:  # type: ignore[override]
+        """The options, with columns of free text that were detected so far."""
+        return self.inner.options
+
     def found(self) -> dict[str, Any]:
         """Return the options that were detected so far, by name."""
         return self.inner.found()
@@ -102,7 +107,7 @@ class LiftedReading(Reading):
 
     def decide(self, stream: Stream, first: list[Block]) -> list[Block]:
         """Continue with the options of a stream of the same files, after its first blocks."""
-        self.stream, self.options = stream, stream.options
+        self.stream = stream
         return self.inner.decide(stream, first)
 
     # The state is that of the inner pass, whose feature names differ from those of the learner.

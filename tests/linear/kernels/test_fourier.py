@@ -220,6 +220,23 @@ def test_a_run_is_verified_and_its_model_predicts(table: pd.DataFrame, tmp_path:
     np.testing.assert_allclose(scores, expected, rtol=1e-12)
 
 
+def test_a_certificate_names_all_that_was_detected(tmp_path: Path) -> None:
+    data, paper = tmp_path / "t.csv", tmp_path / "paper.json"
+    lines = (
+        f"2024-01-{k:02d};{k},5;the caf\xe9 number {k} was not so good this time;{k}\n"
+        for k in range(10, 30)
+    )
+    data.write_bytes(("day;size;review;y\n" + "".join(lines)).encode("latin-1"))
+    said = []
+    for drawn in ([], ["--fourier", 8]):
+        done("run", data, "--target", "y", *drawn, "-q", "--certificate", paper)
+        assert "CONFIRMED" in done("verify", paper, data)
+        said.append(json.loads(paper.read_text())["data"]["transforms"])
+    plain, lifted = said
+    assert {"text=review", "time=day", "delimiter=;", "decimal-commas=size"} <= set(plain)
+    assert sorted([*plain, "fourier=8:width=1:seed=0"]) == sorted(lifted)
+
+
 def state_of(reading: Any) -> Any:
     arrays, numbers = reading.state()
     return arrays, numbers | {"mark": None}
