@@ -178,8 +178,12 @@ def test_nothing_and_nothing_but_bad_rows(tmp_path: Path) -> None:
     file.write_text("a,y\n", encoding="utf-8")
     assert "there are no examples in it" in refused("run", file, "--target", "y")
     file.write_text("a,y\n" + "1,\n" * 5, encoding="utf-8")
-    said = refused("run", file, "--target", "y", "--missing", "stop", "--on-error", "skip")
-    assert "none of its 5 rows could be used" in said
+    asked = ["--target", "y", "--missing", "stop", "--on-error", "skip"]
+    assert "none of its 5 rows could be used" in refused("run", file, *asked)
+    file.write_text("a,y\n,yes\n,no\n,maybe\n", encoding="utf-8")
+    for learner in ("auto", "perceptron", "logistic"):
+        said = refused("run", file, *asked, "--learner", learner)
+        assert "none of its 3 rows could be used" in said
 
 
 def test_a_run_that_goes_on_keeps_its_loss(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -76,7 +76,7 @@ def chosen(block: Block, options: Options, task: str | None = None, loss: str = 
     if options.positive is not None:
         why = f"as --positive {shlex.quote(options.positive)} says"
         return Choice(TWO, name, f"{why}; the loss is {name}", why)
-    if block.values is not None and task != NUMBERS:
+    if block.values is not None and len(block) and task != NUMBERS:
         return text_chosen(block, options, loss)
     if block.booleans and task != NUMBERS:
         return two_chosen("false and true", name)
