@@ -34,7 +34,9 @@ class Filter:
         patch.setattr("sys.stdout", self.output)
         self.answers = os.fdopen(out, "rb")
         self.code: int | None = None
-        self.thread = threading.Thread(target=self.work, args=([*map(str, arguments)],))
+        self.thread = threading.Thread(
+            target=self.work, args=([*map(str, arguments)],), daemon=True
+        )
         self.thread.start()
 
     def work(self, arguments: list[str]) -> None:
@@ -201,21 +203,26 @@ def test_a_signal_ends_the_run_with_everything_written(
     here, to = os.pipe()
     lines = os.fdopen(here)
     monkeypatch.setattr("sys.stdin", lines)
-    output = io.TextIOWrapper(io.BytesIO())
+    made = io.BytesIO()
+    output = io.TextIOWrapper(made)
     monkeypatch.setattr("sys.stdout", output)
     os.write(to, b"".join((json.dumps(row) + "\n").encode() for row in ROWS))
-    threading.Timer(0.5, os.kill, (os.getpid(), number)).start()
+
+    def kill() -> None:  # which is handled while lines are awaited
+        until(lambda: made.getvalue().count(b"\n") == len(ROWS))
+        os.kill(os.getpid(), number)
+
+    threading.Thread(target=kill).start()
     names = ("--model", tmp_path / "m.model", "--certificate", tmp_path / "c.json")
     assert run([*map(str, ("run", "-", *PLAIN, *names))]) == 0
     os.close(to)
     lines.close()
-    assert output.buffer.getvalue().count(b"\n") == len(ROWS)
     assert noregret.load(tmp_path / "m.model").rounds == len(ROWS)
     done("verify", tmp_path / "c.json", in_a_file(tmp_path, ROWS))
 
 
 def until(true: Callable[[], bool]) -> None:
-    for _ in range(300):
+    for _ in range(1500):
         if true():
             return
         time.sleep(0.02)

@@ -13,6 +13,7 @@ import pytest
 import noregret
 from noregret.streams import waiting_lines
 from tests.app.run.commands import command, done, refused
+from tests.streams.files import blocks_of
 
 Rows = list[dict[str, Any]]
 rng = np.random.default_rng(3)
@@ -190,6 +191,24 @@ def test_columns_are_passed_on_as_they_are(kind: str, made: str, tmp_path: Path)
     assert found["id"].tolist() == frame["id"].tolist()
     assert found["a"].astype(float).tolist() == frame["a"].tolist()
     assert found.columns.tolist()[:4] == ["row", "id", "a", "prediction"]
+
+
+def test_a_resumed_run_passes_on_what_it_did(tmp_path: Path) -> None:
+    file, out = tmp_path / "d.csv", tmp_path / "p.csv"
+    lines = ["id,a,y\n", *(f"k{k},{k % 5},{k % 3}\n" for k in range(400))]
+    plain = ("run", file, "--target", "y", "--drop", "id", "--predictions", out, "-q")
+    file.write_text("".join(lines))
+    done(*plain, "--pass", "id")
+    whole = out.read_bytes()
+    with blocks_of(500):
+        file.write_text("".join(lines[:300]) + "k,1,bad\n")
+        kept = ("--checkpoint", tmp_path / "kept", "--every", "50")
+        assert command(*plain, "--pass", "id", *kept).code == 1
+        file.write_text("".join(lines))
+        said = refused(*plain, "--resume", tmp_path / "kept")
+        assert "made with other options: passed" in said
+        done(*plain, "--pass", "id", "--resume", tmp_path / "kept")
+    assert out.read_bytes() == whole
 
 
 def test_passing_on_is_refused_where_it_makes_no_sense(tmp_path: Path) -> None:

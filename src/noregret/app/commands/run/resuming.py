@@ -82,6 +82,7 @@ def asked(run: Run) -> dict[str, Any]:
         "hindsight": run.hindsight,
         "predictions": run.outputs.predictions is not None,
         "report": run.outputs.report is not None,
+        "passed": list(run.stream.options.passed) or None,
     }
 
 
