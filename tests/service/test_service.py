@@ -250,6 +250,26 @@ def test_certificate_of_what_was_served(tmp_path: Path) -> None:
             service.certificate()
 
 
+@pytest.mark.parametrize(
+    "examples",
+    [
+        [{"city": "Oslo"}, {"city": ""}, {"city": "Rome"}],
+        [{"n": 1.0}, {"n": "12"}, {"n": True}, {"n": "12"}],
+        [{"a": "x"}, {"a": 1.0}, {"a=x": "y"}, {"a=x=y": 2.0}],
+        [[1.0, 2.0, 0.5], [0.0, 1.0, 3.0]],
+    ],
+)
+def test_all_that_is_accepted_can_be_verified(examples: list[Any], tmp_path: Path) -> None:
+    """One odd client does not spoil the certificate of all."""
+    with Service(nr.Nlms(), tmp_path / "s.db") as service:
+        for k, x in enumerate(examples):
+            service.learn(x, float(k))
+        service.export(tmp_path / "rows.jsonl")
+        certificate = service.certificate()
+        assert certificate.loss.total == pytest.approx(service.metrics()["loss"], rel=1e-12)
+        assert nr.verify(certificate, tmp_path / "rows.jsonl", target="y").confirmed
+
+
 def test_lists_of_numbers_are_examples(tmp_path: Path) -> None:
     plain = nr.Nlms()
     with Service(nr.Nlms(), tmp_path / "s.db") as service:

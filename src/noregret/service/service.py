@@ -31,7 +31,16 @@ from noregret.service.errors import (
 )
 from noregret.service.journal import Event, Journal, as_json
 from noregret.service.requests import Job, Reply, Request, answer_of
-from noregret.service.values import example_of, name_of, outcome_text, plain, text_of
+from noregret.service.values import (
+    example_of,
+    fields_of,
+    mixed_fields,
+    name_of,
+    outcome_text,
+    plain,
+    text_of,
+    written,
+)
 
 if TYPE_CHECKING:
     from noregret.base.compiled.losses import Loss
@@ -398,22 +407,24 @@ class Service:
             if self.late:
                 what = f"{self.late:,} of {self.labels:,} labels came after others were learned"
                 raise NotCertified(f"{what}: no certificate covers that yet", WAIT)
-            pairs = [(example_of(e.x), json.loads(e.y or "")) for e in self.journal.learned()]
+            pairs = [(fields_of(e.x), json.loads(e.y or "")) for e in self.journal.learned()]
         return play(self.learner.clone(), pairs).certificate(**options)
 
     def export(self, path: str | Path, target: str = "y") -> None:
         """Write the labelled examples as JSON lines, in the order in which they were learned.
 
-        ``noregret verify CERTIFICATE path --target y`` checks the certificate with them.
+        ``noregret verify CERTIFICATE path --target y`` checks the certificate with them. Text that
+        is empty, or in a field that also holds numbers, is written as its feature, ``"name=text":
+        1``; the fields of lists are numbered from 0.
         """
         with self._turn:
             write_pieces(path, self.exported(target))
 
     def exported(self, target: str = "y") -> Iterator[bytes]:
         """Yield the lines of ``export``; nothing may be answered meanwhile."""
+        mixed = mixed_fields(event.x for event in self.journal.learned())
         for event in self.journal.learned():
-            x = json.loads(event.x)
-            named = x if isinstance(x, dict) else {str(k): value for k, value in enumerate(x)}
+            named = written(event.x, mixed)
             if target in named:
                 what = f"there is a feature called {target!r}"
                 raise NoRegretError(what, "choose another name for the target")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Container, Iterable, Mapping
 from typing import Any
 from uuid import uuid4
 
@@ -36,6 +36,44 @@ def example_of(text: str) -> Any:
     """Return an example from JSON."""
     x = json.loads(text)
     return np.array(x, dtype=float) if isinstance(x, list) else x
+
+
+def fields_of(text: str) -> dict[str, Any]:
+    """Return the fields of an example from JSON; those of a list are numbered."""
+    x = json.loads(text)
+    return x if isinstance(x, dict) else {str(k): value for k, value in enumerate(x)}
+
+
+def mixed_fields(texts: Iterable[str]) -> set[str]:
+    """Return the fields that are text in some examples and numbers in others."""
+    words: set[str] = set()
+    numbers: set[str] = set()
+    for text in texts:
+        for name, value in fields_of(text).items():
+            (words if isinstance(value, str) else numbers).add(name)
+    return words & numbers
+
+
+def written(text: str, mixed: Container[str]) -> dict[str, Any]:
+    """Return the fields of an example so that a file of them has the same features.
+
+    Files take empty text as missing, and refuse text among numbers: these are written as the
+    features that they are, ``"name=text": 1``. So is text in fields that are called like these.
+    """
+    found: dict[str, Any] = {}
+    for name, value in fields_of(text).items():
+        if isinstance(value, str) and (not value or name in mixed or "=" in name):
+            found[f"{name}={value}"] = 1
+        else:
+            found[name] = value
+    return found
+
+
+def has_field(x: Mapping[str, Any] | list[Any], name: str) -> bool:
+    """Return whether an example may have a field of this name where it is written."""
+    if isinstance(x, list):
+        return name in map(str, range(len(x)))
+    return name in x or ("=" in name and name in (f"{k}={value}" for k, value in x.items()))
 
 
 def outcome_text(y: Any) -> str:

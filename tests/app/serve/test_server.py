@@ -69,6 +69,7 @@ BAD: list[tuple[str, str, bytes, str, int]] = [
     ("POST", f"{HERE}/label", b'{"y": 1}', JSON, 400),
     ("POST", f"{HERE}/learn", b'{"x": {"a": 1}, "y": "much"}', JSON, 422),
     ("POST", f"{HERE}/learn", b'{"x": {"a": 1}, "y": 1e300}', JSON, 422),
+    ("POST", f"{HERE}/learn", b'{"x": {"y": 1}, "y": 1}', JSON, 422),
     ("POST", f"{HERE}/learn", b"x=1", "application/x-www-form-urlencoded", 415),
     ("POST", f"{HERE}/forget", b"{}", JSON, 404),
     ("POST", "/models/other/predict", b'{"x": {}}', JSON, 404),
@@ -95,13 +96,14 @@ def test_what_is_wrong_is_a_problem_in_words(
 
 def test_a_batch_is_answered_line_by_line(server: Server) -> None:
     lines = [{"id": f"b{k}", "x": {"batch": float(k)}} for k in range(50)]
-    lines[7] = {"id": "b7"}
+    lines[7], lines[8] = {"id": "b7"}, {"id": "b8", "x": {"y": 1.0}}
     body = b"\n".join(json.dumps(line).encode() for line in lines) + b"\n\n"
     status, text, _ = server.call("POST", f"{HERE}/predict", body, Content_Type=NDJSON)
     found = [json.loads(line) for line in text.splitlines()]
     assert status == 200
-    assert [each.get("id") for each in found] == [None if k == 7 else f"b{k}" for k in range(50)]
-    assert found[7]["status"] == 400
+    given = [None if k in (7, 8) else f"b{k}" for k in range(50)]
+    assert [each.get("id") for each in found] == given
+    assert (found[7]["status"], found[8]["status"]) == (400, 422)
 
 
 def test_facts_metrics_and_pages(server: Server) -> None:

@@ -18,8 +18,9 @@ from noregret.app.commands.serve.desk import Desk
 from noregret.app.commands.serve.exposition import CONTENT_TYPE, exposition
 from noregret.app.commands.serve.interface import described, page
 from noregret.app.commands.serve.keys import ADMIN, LABEL, PREDICT, Keys
-from noregret.errors import NoRegretError
+from noregret.errors import BadExample, NoRegretError
 from noregret.service.errors import ServiceError
+from noregret.service.values import has_field
 
 JSON, NDJSON, PROBLEM = "application/json", "application/x-ndjson", "application/problem+json"
 # Bytes of a request, and of a batch; lines of a batch, and features of an example.
@@ -112,6 +113,10 @@ class Server:
             raise HTTPException(404, f"there is no model {name!r}: GET /models lists all")
         return self.desks[name]
 
+    def target_of(self, request: Request) -> str:
+        """Return the name of the outcome in the exported rows of the model of a request."""
+        return self.targets.get(request.path_params["model"], "y")
+
     def count(self, action: str, answer: served.Reply | Exception) -> None:
         """Count an answer by its status."""
         key = action, status_of(answer)
@@ -130,7 +135,7 @@ class Server:
             return await self.batch(desk, action, request)
         if kind != JSON:
             raise HTTPException(415, f"the body is {kind}: send {JSON}, or {NDJSON} for many rows")
-        asked = request_of(action, await body_of(request, MAX_BODY))
+        asked = request_of(action, await body_of(request, MAX_BODY), self.target_of(request))
         (answer,) = await desk.ask([asked])
         self.count(action, answer)
         if isinstance(answer, Exception):
@@ -143,7 +148,7 @@ class Server:
         lines = [line for line in lines if line.strip()]
         if len(lines) > MAX_LINES:
             raise TooLarge(f"{len(lines):,} lines", f"send at most {MAX_LINES:,} at once")
-        parsed = [attempted(action, line) for line in lines]
+        parsed = [attempted(action, line, self.target_of(request)) for line in lines]
         asked = [each for each in parsed if not isinstance(each, Exception)]
         answers = iter(await desk.ask(asked) if asked else [])
         found = [each if isinstance(each, Exception) else next(answers) for each in parsed]
@@ -175,7 +180,7 @@ class Server:
     async def rows(self, request: Request) -> Response:
         """Return the rows to verify a certificate with."""
         desk = self.desk_of(request, ADMIN)
-        target = self.targets.get(request.path_params["model"], "y")
+        target = self.target_of(request)
         found = await desk.do(lambda: b"".join(desk.service.exported(target)))
         return Response(found, media_type=NDJSON)
 
@@ -227,8 +232,8 @@ async def body_of(request: Request, most: int) -> bytes:
     return b"".join(parts)
 
 
-def request_of(action: str, body: bytes) -> served.Request:
-    """Return a request from its JSON, or raise Malformed."""
+def request_of(action: str, body: bytes, target: str) -> served.Request:
+    """Return a request from its JSON, or raise Malformed, or BadExample for a field ``target``."""
     try:
         found = decode(body)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
@@ -242,14 +247,20 @@ def request_of(action: str, body: bytes) -> served.Request:
         raise Malformed("a label has no 'x': learn takes both")
     if action == "predict" and found.y is not None:
         raise Malformed("a prediction has no 'y': learn takes both")
+    if found.x is not None and has_field(found.x, target):
+        raise BadExample(
+            f"feature {target!r} is called like the outcome",
+            ("send outcomes as 'y', outside of 'x'", "serve with another --target"),
+            feature=target,
+        )
     return served.Request(action, found.id, found.x, found.y)
 
 
-def attempted(action: str, line: bytes) -> served.Request | Exception:
+def attempted(action: str, line: bytes, target: str) -> served.Request | Exception:
     """Return a request of a batch, or its error."""
     try:
-        return request_of(action, line)
-    except ServiceError as error:
+        return request_of(action, line, target)
+    except NoRegretError as error:
         return error
 
 
