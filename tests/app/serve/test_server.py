@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -13,7 +14,8 @@ import pytest
 
 import noregret as nr
 from noregret.app.cli.app import run
-from noregret.app.commands.serve.keys import new_key, stanza
+from noregret.app.commands.serve.keys import Keys, new_key, stanza
+from noregret.app.commands.serve.server import Server as Application
 from tests.app.serve.running import Server
 
 JSON, NDJSON = "application/json", "application/x-ndjson"
@@ -104,6 +106,24 @@ def test_a_batch_is_answered_line_by_line(server: Server) -> None:
     given = [None if k in (7, 8) else f"b{k}" for k in range(50)]
     assert [each.get("id") for each in found] == given
     assert (found[7]["status"], found[8]["status"]) == (400, 422)
+
+
+def test_a_client_that_breaks_off_is_no_error_of_the_server(tmp_path: Path) -> None:
+    """An error that leaves the application is logged with its traceback."""
+    begun = {"type": "http.request", "body": b'{"x": {"a"', "more_body": True}
+    left: list[dict[str, Any]] = [{"type": "http.disconnect"}, begun]
+
+    async def receive() -> dict[str, Any]:
+        return left.pop()
+
+    async def send(message: Any) -> None:
+        """The client is gone."""
+
+    scope = {"type": "http", "method": "POST", "path": f"{HERE}/learn", "headers": []}
+    with nr.Service(nr.Nlms(), tmp_path / "s.db") as service:
+        app = Application({"default": service}, Keys({})).app
+        asyncio.run(app(scope, receive, send))
+        assert service.metrics()["predictions"] == 0
 
 
 def test_facts_metrics_and_pages(server: Server) -> None:

@@ -88,7 +88,10 @@ class Server:
                 Route("/openapi.json", self.openapi),
                 Route("/", self.page),
             ],
-            exception_handlers={Exception: refuse, HTTPException: refuse, NoRegretError: refuse},
+            exception_handlers={
+                Exception: refuse,  # these are also logged
+                **dict.fromkeys((HTTPException, NoRegretError, ClientDisconnect), refuse),
+            },
             lifespan=self.lifespan,
         )
 
