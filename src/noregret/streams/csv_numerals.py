@@ -17,11 +17,14 @@ SIGNS = "[$€£¥]"
 
 @cache
 def pattern(decimal: str) -> re.Pattern[str]:
-    """Return a pattern for numbers; its groups are sign, digits, fraction, exponent, percent."""
+    """Return a pattern for numbers, with the sign before or after that of a currency.
+
+    Its groups are the two signs, digits, fraction, exponent and percent.
+    """
     mark, group = re.escape(decimal), re.escape(GROUPING[decimal])
     digits = rf"(\d{{1,3}}(?:{group}\d{{3}})+|\d+|(?={mark}\d))((?:{mark}\d*)?)"
     return re.compile(
-        rf"\s*([-+]?)\s*{SIGNS}?\s*{digits}(e[-+]?\d{{1,4}})?\s*(?:(%)|{SIGNS})?\s*",
+        rf"\s*(?:([-+]?)\s*{SIGNS}?|{SIGNS}\s*([-+]))\s*{digits}(e[-+]?\d{{1,4}})?\s*(?:(%)|{SIGNS})?\s*",
         re.ASCII | re.IGNORECASE,
     )
 
@@ -32,10 +35,11 @@ def plain(cell: str, decimal: str) -> str | None:
     A percentage is a hundredth: "12%" is 0.12.
     """
     found = pattern(decimal).fullmatch(cell)
-    if found is None or (found[4] and found[5]):
+    if found is None or (found[5] and found[6]):
         return None
-    sign, digits, fraction = found[1], found[2].replace(GROUPING[decimal], ""), found[3]
-    exponent = "e-2" if found[5] else found[4] or ""
+    sign = found[1] or found[2] or ""
+    digits, fraction = found[3].replace(GROUPING[decimal], ""), found[4]
+    exponent = "e-2" if found[6] else found[5] or ""
     return f"{sign}{digits or '0'}.{fraction[1:] or '0'}{exponent}"
 
 
