@@ -15,6 +15,9 @@ from noregret.checks import not_negative, one_of, positive, whole
 from noregret import limits
 from noregret.errors import BadExample
 
+cdef extern from "row_loops.h" nogil:
+    void noregret_add_two(double* v, double a, const double* x, double b, const double* y, Py_ssize_t n)
+
 cnp.import_array()
 
 
@@ -343,7 +346,12 @@ cdef class KernelMachine(Support):
             raise ValueError("rate must be a positive number: got inf")
         self.radius = 0 if radius is None else positive("radius", radius)
         self.build(kernel, width, degree, offset, budget)
-        self.lengths, self.scratch = np.zeros(self.budget), np.zeros((5, self.budget))
+        self.lengths = np.zeros(self.budget)
+        # In lines of the cache: sums that are stored across two are slow to read again.
+        width = (self.budget + 7) // 8 * 8
+        room = np.zeros(5 * width + 8)
+        start = -room.ctypes.data // 8 % 8
+        self.scratch = room[start:start + 5 * width].reshape(5, width)
         # Untouched until the budget is full, so they take no memory before.
         self.gram, self.inverse = np.zeros((self.budget, self.budget)), np.zeros((self.budget, self.budget))
 
@@ -589,8 +597,7 @@ cdef class KernelMachine(Support):
             p[i] = self.inverse[j, i] + q[j] / rest * q[i]
         for i in range(self.budget):
             if i != j:
-                noregret_add_dense(&self.inverse[i, 0], q[i] / rest, q, self.budget)
-                noregret_add_dense(&self.inverse[i, 0], -p[i] / own, p, self.budget)
+                noregret_add_two(&self.inverse[i, 0], q[i] / rest, q, -p[i] / own, p, self.budget)
                 self.inverse[i, j] = self.inverse[j, i] = -q[i] / rest - new * p[i] / own
                 self.gram[i, j] = self.gram[j, i] = g[i]
         self.inverse[j, j] = 1 / rest - new * new / own

@@ -94,6 +94,15 @@ DISPATCHED(void, noregret_add_dense,
     }
 }
 
+DISPATCHED(void, noregret_add_two,
+           (double *restrict v, double a, const double *restrict x, double b,
+            const double *restrict y, ptrdiff_t n),
+           (v, a, x, b, y, n)) {
+    for (ptrdiff_t i = 0; i < n; i++) {
+        v[i] = (v[i] + a * x[i]) + b * y[i];
+    }
+}
+
 void noregret_add_sparse(double *restrict v, double a, const double *restrict x,
                          const int32_t *restrict at, ptrdiff_t n) {
     for (ptrdiff_t k = 0; k < n; k++) {

@@ -25,8 +25,9 @@ void noregret_copy(double *out, const double *x, ptrdiff_t n);
 /* Whether the positions increase and lie within [0, size). */
 int noregret_ordered(const int32_t *at, ptrdiff_t n, ptrdiff_t size);
 
-/* v += a x */
+/* v += a x; of two, one after the other */
 void noregret_add_dense(double *v, double a, const double *x, ptrdiff_t n);
+void noregret_add_two(double *v, double a, const double *x, double b, const double *y, ptrdiff_t n);
 void noregret_add_sparse(double *v, double a, const double *x, const int32_t *at, ptrdiff_t n);
 
 /* Write a row down for the record, zeros left out: how many runs of neighbouring columns and how
