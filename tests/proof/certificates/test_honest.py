@@ -145,6 +145,37 @@ def test_a_norm_that_depends_on_how_rows_were_summed_is_confirmed(seed: int) -> 
         assert not nr.verify(lie, X, y).confirmed
 
 
+@pytest.mark.parametrize("seed", [12, 30])
+def test_a_gap_that_depends_on_how_rows_were_summed_is_confirmed(seed: int) -> None:
+    """The tangent at the witness proves the lower end again; a higher one is proven by none."""
+    rng = np.random.default_rng(seed)
+    Z = rng.normal(size=(6, 2)) * [1e-3, 1e5]
+    X, y = np.c_[Z, 3 * Z[:, 0], Z @ rng.normal(size=2)], rng.normal(size=6)
+    certificate = nr.play(nr.Nlms(), X, y).certificate()
+    best = certificate.hindsight
+    assert "of norm at most" in best.comparator
+    assert nr.verify(certificate, X, y).failed == ()
+    for factor in (0.0, 0.01, 1e3):
+        lie = replace(certificate, hindsight=replace(best, gap=factor * best.gap))
+        failed = [line.name for line in nr.verify(lie, X, y).failed]
+        assert "hindsight.gap" in failed, factor
+
+
+@pytest.mark.parametrize("seed", [1412, 1421, 1424, 1436, 1466, 1885])
+def test_dependent_columns_that_fit_almost_exactly_are_confirmed(seed: int) -> None:
+    """Rounding decides the class, the loss and the gap."""
+    rng = np.random.default_rng(seed)
+    Z = rng.normal(size=(8, 1)) * 10.0 ** (seed % 4)
+    X = np.c_[Z, 3 * Z, Z @ rng.normal(size=1)]
+    y = X @ rng.normal(size=3) + 1e-6 * rng.normal(size=8)
+    certificate = nr.play(nr.Nlms(), X, y).certificate()
+    assert nr.verify(certificate, X, y).failed == ()
+    best = certificate.hindsight
+    for factor in (0.9, 1.5):
+        lie = replace(certificate, hindsight=replace(best, loss=factor * best.loss))
+        assert not nr.verify(lie, X, y).confirmed, factor
+
+
 def test_a_witness_worse_than_sums_would_find_is_refused() -> None:
     X, y = data(1e4)
     certificate = nr.play(nr.Vaw(), X, y).certificate()

@@ -11,10 +11,12 @@ import numpy as np
 
 from noregret.base.compiled.losses import Loss
 from noregret.hindsight.blocks import padded
+from noregret.hindsight.classes.ball import Ball
 from noregret.hindsight.losses import Losses, as_labels, is_square, losses_of
 from noregret.hindsight.proofs.rounding import Floats, norm, total, upward
 from noregret.hindsight.rows import Rows, score_error
-from noregret.hindsight.solvers.quadratic import up_to
+from noregret.hindsight.solvers.quadratic import lower_over, up_to
+from noregret.hindsight.solvers.tangent import OnRows
 from noregret.hindsight.solvers.triangular import Careful, careful_scores
 
 
@@ -148,3 +150,19 @@ def paid_for(losses: Losses, scores: Floats, doubt: Floats) -> Paid:
     """Return the loss of scores, and how much more it may be where these have an error."""
     own = total(losses.value(scores))
     return Paid(own, abs(upward(total(losses.value_above(scores, doubt)) - own, abs(own))))
+
+
+def lowest_by_tangent(weights: Floats, radius: float, rows: Rows) -> float:
+    """Return a lower bound of the square loss up to a norm: the tangent at any weights proves one.
+
+    It is at least as high as the bound by the same tangent from scores that are rounded as usual.
+    """
+    loss = Careful(rows) if len(weights) <= MAX_CAREFUL_COLUMNS else OnRows(rows)
+    lower = lower_over(Ball(radius), loss.tangent(weights), weights)
+    return lower if math.isfinite(lower) else 0.0
+
+
+def highest_paid(weights: Floats, rows: Rows) -> float:
+    """Return the upper bound of the square loss that a solver states: as scores are rounded."""
+    loss = OnRows(rows)
+    return loss.between(*loss.residues(weights))[1]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, ClassVar
@@ -16,8 +17,16 @@ from noregret.errors import NoRegretError
 from noregret.hindsight.losses import as_labels, losses_of
 from noregret.hindsight.proofs.answer import Answer
 from noregret.hindsight.proofs.rounding import total, upward
-from noregret.hindsight.proofs.witness import Paid, is_proven, is_within, mistakes_at_most, paid_by
-from noregret.hindsight.rows import score_error
+from noregret.hindsight.proofs.witness import (
+    Paid,
+    highest_paid,
+    is_proven,
+    is_within,
+    lowest_by_tangent,
+    mistakes_at_most,
+    paid_by,
+)
+from noregret.hindsight.rows import Rows, score_error
 from noregret.hindsight.solvers.curvature import MAX_DENSE
 from noregret.hindsight.solvers.square import LeastSquares
 from noregret.limits import MAX_PARAMETER, UNDERFLOW
@@ -315,3 +324,22 @@ class Evidence(Facts):
         rows = self.ledger.rows()
         assert rows is not None
         return paid_by(weights, comparator, rows, self.learner.engine.loss)
+
+    def highest_paid(self, witness: Mapping[str, float]) -> float:
+        """Return the loss of a witness, square loss, plus the rounding that a solver adds."""
+        weights = self.weights_of(witness)
+        if weights is None or self.loss_name != "square":
+            return -math.inf
+        return highest_paid(widened(weights, self.rows), self.rows)
+
+    def lowest_by_tangent(self, witness: Mapping[str, float], radius: float) -> float:
+        """Return a lower bound of the loss up to a norm, square loss, by the tangent at weights."""
+        weights = self.weights_of(witness)
+        if weights is None or self.loss_name != "square":
+            return -math.inf
+        return lowest_by_tangent(widened(weights, self.rows), radius, self.rows)
+
+
+def widened(weights: Floats, rows: Rows) -> Floats:
+    """Return the weights of all columns: those that never occurred have none."""
+    return np.pad(weights, (0, rows.shape[1] - len(weights)))

@@ -7,11 +7,12 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
-from noregret.hindsight.proofs.answer import EXACT_FIT, EXACT_GAP, USUAL
+from noregret.hindsight.proofs.answer import EXACT_FIT, EXACT_GAP, USUAL, is_rounding
 from noregret.hindsight.proofs.witness import NORM_FACTOR, REACH, Paid, is_as_far
 from noregret.hindsight.solvers.quadratic import up_to
 from noregret.limits import MAX_PARAMETER, UNDERFLOW
 from noregret.proof.certificates.certificate import LOOSEST, TIGHTEST, Best, Certificate, number
+from noregret.proof.theorems.evidence import Evidence
 from noregret.proof.verifying.comparing import (
     MISSING,
     ROUNDING,
@@ -42,14 +43,23 @@ def class_of(judge: Judge, path: str, stated: Any, found: Any) -> Line:
         return Line(
             path, stated, found, True, "a part of the class"
         )  # what is stated of it is judged
+    said = judge.replay.stated.hindsight
+    if stated == up_to(math.inf) and is_linear(found) and said.loss <= said.gap:
+        return Line(path, stated, found, True)  # no loss is below 0, whatever the weights
     if not (
         evidence.is_proven(stated, found)
         or evidence.is_proven(stated, words)
         or is_nearly(stated, found)  # what is stated of it is proven for that norm
     ):
         return Line(path, stated, found, False)
-    proven = is_as_far(stated, found, words)
+    proven = is_as_far(stated, found, words) or is_open_beyond(judge.replay)
     return Line(path, stated, found, proven, "" if proven else "a part of the class only")
+
+
+def is_open_beyond(replay: Replay) -> bool:
+    """Return True if nothing is proven of a larger class, and none of it was found to be better."""
+    said, best = replay.stated.hindsight, replay.found.hindsight
+    return best.gap >= best.loss and said.loss <= (1 + SEARCHED) * best.loss
 
 
 def is_nearly(stated: str, found: str) -> bool:
@@ -67,6 +77,14 @@ def exactness(judge: Judge, path: str, stated: Any, found: Any) -> Line:
     line, said = same(path, stated, found), judge.replay.stated.hindsight
     if judge.replay.cut_short:
         return replace(line, confirmed=True, note="not known, as time ran out")
+    energy = judge.replay.evidence().energy
+    if stated and not line.confirmed and is_linear(said.comparator) and energy is not None:
+        # This search lost digits that the stated one kept, whose ends are judged by themselves.
+        here, there = (
+            is_rounding(each.gap, each.loss, energy) for each in (said, judge.replay.found.hindsight)
+        )
+        line = replace(line, confirmed=here and not there)
+        return line.given(judge.line("hindsight.loss"), judge.line("hindsight.gap"))
     if line.confirmed or stated or judge.replay.by_sums is None:
         return line
     best = judge.replay.by_sums.hindsight
@@ -102,6 +120,8 @@ def loss(judge: Judge, path: str, stated: Any, found: Any) -> Line:
     slack += EXACT_FIT * (judge.replay.evidence().energy or 0.0)
     # A solver adds its own rounding to what it states: as much as it adds here.
     added = 2 * max(0.0, found - there.loss)
+    if stated - own.loss > slack + added:
+        added = max(added, rounded_up(judge.replay, best, own, there))
     pays = -slack <= stated - own.loss <= slack + added
     note = "what the witness pays"
     if own.rounding > max(
@@ -118,6 +138,21 @@ def loss(judge: Judge, path: str, stated: Any, found: Any) -> Line:
     ):
         return Line(path, stated, found, False, "a better one of the class was found")
     return Line(path, stated, number(own.loss), pays, note).given(line)
+
+
+def rounded_up(replay: Replay, best: Best, own: Paid, there: Paid) -> float:
+    """Return the rounding that a solver adds to the loss of a witness with scores as usual.
+
+    Scores may be rounded by a factor more than those of the witness found now.
+    """
+    evidence = replay.evidence()
+    if not isinstance(evidence, Evidence):
+        return 0.0
+    here, most = (evidence.highest_paid(each.witness) for each in (best, replay.best))
+    if not (own.loss <= here < math.inf and there.loss <= most < math.inf):
+        return 0.0
+    off = SEARCH_FACTOR * (math.sqrt(most) - math.sqrt(there.loss))
+    return min(here - own.loss, off * (2 * math.sqrt(own.loss) + off))
 
 
 def worse_by_sums(replay: Replay) -> float:
@@ -175,13 +210,15 @@ def gap(judge: Judge, path: str, stated: Any, found: Any) -> Line:
                 other = getattr(replay, search).hindsight
                 if other.comparator == proven.comparator:
                     lower = max(lower, other.loss - other.gap)
+    if claimed > lower + slack:
+        lower = max(lower, lower_by_tangents(replay))
     if not (claimed <= lower + slack and said.loss >= lower - slack):
         return line
     if replay.cut_short:  # it may leave anything open, as long as all it claims is proven
         return replace(line, confirmed=True)
     room = slack + (proven.gap if proven.exact else SEARCHED * size)
-    if proven.comparator != replay.found.hindsight.comparator:  # up to a norm by chance of summing
-        room += SEARCH_FACTOR * (number(replay.found.hindsight.gap) or 0.0)
+    if REACH.fullmatch(proven.comparator):  # how rows were summed decides what is left open
+        room += SEARCH_FACTOR * max(proven.gap, number(replay.found.hindsight.gap) or 0.0)
     if claimed < lower - room and not said.exact:  # sums only widen a gap
         room += SEARCH_FACTOR * gap_by_sums(replay)
     if claimed < lower - room and not proven.exact:  # the stated search may have stopped sooner
@@ -190,6 +227,20 @@ def gap(judge: Judge, path: str, stated: Any, found: Any) -> Line:
     if claimed < lower - room:
         return Line(path, stated, found, False, "more is proven than is stated")
     return Line(path, stated, found, True, line.note)
+
+
+def lower_by_tangents(replay: Replay) -> float:
+    """Return the lower end that tangents prove for a class up to a norm; minus infinity if none.
+
+    Of dependent columns the gap of a search is due to its rounding, so that another order of
+    summing proves another. The tangent at the stated witness proves again what it proved there.
+    """
+    said, evidence = replay.stated.hindsight, replay.evidence()
+    reach = REACH.fullmatch(said.comparator)
+    if reach is None or not isinstance(evidence, Evidence):
+        return -math.inf
+    tried = (said, replay.best, replay.found.hindsight)
+    return max(evidence.lowest_by_tangent(each.witness, float(reach[1])) for each in tried)
 
 
 def tolerance(judge: Judge, path: str, stated: Any, found: Any) -> Line | None:
