@@ -35,7 +35,7 @@ def class_of(judge: Judge, path: str, stated: Any, found: Any) -> Line:
         return same(path, stated, found)
     by_sums, evidence = judge.replay.by_sums, judge.replay.evidence()
     words = found if by_sums is None else by_sums.hindsight.comparator
-    if stated == words:
+    if stated == words or (is_linear(stated, found) and claims_nothing(judge.replay.stated)):
         return Line(path, stated, found, True)
     if judge.replay.stopped and stated == f"{found}, best found":
         return Line(path, stated, found, True, "the best found in time")
@@ -43,9 +43,6 @@ def class_of(judge: Judge, path: str, stated: Any, found: Any) -> Line:
         return Line(
             path, stated, found, True, "a part of the class"
         )  # what is stated of it is judged
-    said = judge.replay.stated.hindsight
-    if stated == up_to(math.inf) and is_linear(found) and said.loss <= said.gap:
-        return Line(path, stated, found, True)  # no loss is below 0, whatever the weights
     if not (
         evidence.is_proven(stated, found)
         or evidence.is_proven(stated, words)
@@ -54,6 +51,12 @@ def class_of(judge: Judge, path: str, stated: Any, found: Any) -> Line:
         return Line(path, stated, found, False)
     proven = is_as_far(stated, found, words) or is_open_beyond(judge.replay)
     return Line(path, stated, found, proven, "" if proven else "a part of the class only")
+
+
+def claims_nothing(stated: Certificate) -> bool:
+    """Return True for all linear predictors of which nothing is claimed: no loss is below 0."""
+    best = stated.hindsight
+    return best.comparator == up_to(math.inf) and best.loss - best.gap <= 0
 
 
 def is_open_beyond(replay: Replay) -> bool:
@@ -80,9 +83,8 @@ def exactness(judge: Judge, path: str, stated: Any, found: Any) -> Line:
     energy = judge.replay.evidence().energy
     if stated and not line.confirmed and is_linear(said.comparator) and energy is not None:
         # This search lost digits that the stated one kept, whose ends are judged by themselves.
-        here, there = (
-            is_rounding(each.gap, each.loss, energy) for each in (said, judge.replay.found.hindsight)
-        )
+        both = said, judge.replay.found.hindsight
+        here, there = (is_rounding(each.gap, each.loss, energy) for each in both)
         line = replace(line, confirmed=here and not there)
         return line.given(judge.line("hindsight.loss"), judge.line("hindsight.gap"))
     if line.confirmed or stated or judge.replay.by_sums is None:
@@ -204,14 +206,7 @@ def gap(judge: Judge, path: str, stated: Any, found: Any) -> Line:
     slack = TOLERANCE * size + paid_by(replay, proven).rounding
     if proven.exact:
         slack += min(proven.gap, SEARCHED * size)
-    else:  # the stated search may have proven more, or a more precise one proves it
-        for search in ("again", "finer"):
-            if claimed > lower + slack:
-                other = getattr(replay, search).hindsight
-                if other.comparator == proven.comparator:
-                    lower = max(lower, other.loss - other.gap)
-    if claimed > lower + slack:
-        lower = max(lower, lower_by_tangents(replay))
+    lower = highest_proven(replay, lower, claimed - slack)
     if not (claimed <= lower + slack and said.loss >= lower - slack):
         return line
     if replay.cut_short:  # it may leave anything open, as long as all it claims is proven
@@ -227,6 +222,17 @@ def gap(judge: Judge, path: str, stated: Any, found: Any) -> Line:
     if claimed < lower - room:
         return Line(path, stated, found, False, "more is proven than is stated")
     return Line(path, stated, found, True, line.note)
+
+
+def highest_proven(replay: Replay, lower: float, enough: float) -> float:
+    """Return the highest lower end proven, by further searches as long as it is not enough."""
+    if not replay.best.exact:  # the stated search may have proven more, or a more precise one
+        for search in ("again", "finer"):
+            if enough > lower:
+                other = getattr(replay, search).hindsight
+                if other.comparator == replay.best.comparator:
+                    lower = max(lower, other.loss - other.gap)
+    return max(lower, lower_by_tangents(replay)) if enough > lower else lower
 
 
 def lower_by_tangents(replay: Replay) -> float:
