@@ -116,7 +116,8 @@ class Replay:
         if float(reach[1]) >= MAX_PARAMETER:  # practically all
             if REACH.fullmatch(found.comparator) is None:
                 return found
-            return replace(found, comparator=words, gap=found.loss)  # only that losses are ≥ 0
+            # All that is known there is that no loss is below 0.
+            return replace(found, comparator=words, gap=found.loss, exact=False)
         answer = evidence.best_in_ball(float(reach[1]))
         witness = evidence.witness_of(answer)
         return replace(found, comparator=words, loss=answer.loss, gap=answer.gap, witness=witness)
