@@ -65,9 +65,9 @@ def missing_of(path: str) -> str:
     """Return how the run of a checkpoint treats empty cells; that of 0.1.0 stops."""
     try:
         _, state = checkpoint.read(path)
-    except NoRegretError:  # which is raised again when the run resumes
+        return Options.of(state["asked"]["transforms"]).missing
+    except (NoRegretError, *UNUSABLE):  # which is raised again when the run resumes
         return INDICATOR
-    return Options.of(state["asked"]["transforms"]).missing
 
 
 def asked(run: Run) -> dict[str, Any]:
