@@ -71,5 +71,5 @@ napoleon_use_rtype = False
 nitpick_ignore_regex = [
     ("py:.*", r"(numpy|np|pathlib|collections\.abc)\..*"),
     ("py:.*", r"(.*\.)?(ndarray|NDArray|Path|Any|Floats|[AKLN]|G_co|Key|Clock|Quantity|Ledger)"),
-    ("py:.*", r"(.*\.)?(Arms|Player|WeakLearner|Weigher|Wording|TypeAliasForwardRef)"),
+    ("py:.*", r"(.*\.)?(Arms|Player|WeakLearner|Weigher|Wording|Factor|TypeAliasForwardRef)"),
 ]

@@ -47,7 +47,12 @@ def curves(draw: Any) -> Curve:
     rounds = np.cumsum(draw(arrays(st.sampled_from([1, 2, 10**3, 10**9]), size, np.int64)))
     columns = [draw(arrays(unknown, size)) for _ in range(3)]
     return Curve(
-        rounds.astype(np.int64), columns[0], np.zeros(size, np.int64), columns[1], columns[2]
+        rounds.astype(np.int64),
+        columns[0],
+        np.zeros(size, np.int64),
+        columns[1],
+        columns[2],
+        draw(arrays(st.booleans(), size, bool)),
     )
 
 

@@ -41,7 +41,7 @@ KEYS = {
     "loss": "name total mean mistakes accuracy chosen",
     "constant": "value total mean",
     "hindsight": "total mean gap stopped",
-    "curve": "rounds loss mistakes regret bound",
+    "curve": "rounds loss mistakes regret bound lost",
     "outlook": "residuals spread calibration confusion",
     "run": "started seconds looked_back rows_per_second interrupted command version outputs",
 }

@@ -25,7 +25,7 @@ from noregret.proof.game.played_game import PlayedGame
 from noregret.proof.game.progress import Progress
 from noregret.proof.record.figures import Books, books_of
 from noregret.proof.record.ledger import MEMORY, Keep, Ledger
-from noregret.proof.record.moment import Curve, Moment, curve_of
+from noregret.proof.record.moment import Curve, Moment
 from noregret.streams.block import Block
 from noregret.streams.stream import Reading, Stream
 
@@ -283,7 +283,7 @@ class Game(PlayedGame):
     @property
     def curve(self) -> Curve:
         """Loss, regret and bound over time."""
-        return curve_of(self.ledger.moments)
+        return self.ledger.curve()
 
     def _bound_so_far(self, moment: Moment) -> float | None:
         for theorem in self._covering:

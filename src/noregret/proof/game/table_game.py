@@ -322,6 +322,7 @@ class TableGame(PlayedGame):
             np.array(mistakes, dtype=np.int64 if counted else np.float64),
             np.array([np.nan if p.regret is None else p.regret for p in points]),
             np.array([np.nan if p.bound is None else p.bound for p in points]),
+            np.zeros(len(points), dtype=np.bool_),
         )
 
     # The proof.

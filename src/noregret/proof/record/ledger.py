@@ -6,6 +6,7 @@ square loss, and stored; large ones in another thread, while the learner continu
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
@@ -19,9 +20,10 @@ from noregret.hindsight.losses import is_square
 from noregret.hindsight.rows import Rows
 from noregret.hindsight.solvers.curvature import MAX_DENSE
 from noregret.linear.engine.recorder import Recorder
+from noregret.proof.record.best_so_far import Factor, factors
 from noregret.proof.record.digest import Digest
 from noregret.proof.record.figures import books_of
-from noregret.proof.record.moment import Moment
+from noregret.proof.record.moment import Curve, Moment, curve_of
 from noregret.proof.record.pages import Pages, Table
 from noregret.proof.record.worker_thread import Backstage
 
@@ -104,6 +106,7 @@ class Ledger:
         self.open: list[tuple[Floats, int]] = []  # small pages not processed yet
         self.open_words = self.open_features = 0
         self.playing = False
+        self.curve_rows = 0  # rows in the last search for points that the sums do not give
         self.provisional = False  # whether the last moment marks the end of the game
         self.missing = "the rows of this game were not kept, only sums over them"
 
@@ -253,11 +256,27 @@ class Ledger:
         if self.recorder.weighted or self.keep == "nothing":
             return
         if self.sums is not None and (last or self.due(moment.rounds, features)):
-            moment.sums, self.solved = self.sums, moment.rounds
-            moment.hindsight = moment.least_loss() if self.free else None
-        if self.sums is None or moment.sums is not None:
+            self.solved = moment.rounds
+            self.look_back(moment, self.sums)
+        elif self.sums is None:
             moment.bound = self.so_far(moment)
+
+    def look_back(self, moment: Moment, sums: LeastSquares | Factor) -> None:
+        """Add hindsight to a moment."""
+        moment.sums, moment.rows_kept = sums, self.pages is not None
+        moment.hindsight = moment.least_loss() if self.free else None
+        moment.bound = self.so_far(moment)
         moment.sums = None
+
+    def curve(self) -> Curve:
+        """Return the curve; points that the sums do not give are computed from the rows."""
+        lost = [m for m in self.moments if math.isnan(m.hindsight or 0) or math.isnan(m.bound or 0)]
+        if lost and self.pages is not None and not self.playing and self.curve_rows < self.entered:
+            self.curve_rows = self.entered
+            found = factors(self.pages.blocks(), [moment.rounds for moment in lost])
+            for moment, factor in zip(lost, found, strict=False):
+                self.look_back(moment, factor)
+        return curve_of(self.moments)
 
     def due(self, rounds: int, features: int) -> bool:
         """Return whether to compute hindsight again, which is rare enough to be cheap."""

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from noregret.proof.record.best_so_far import Factor, least_loss
+
 if TYPE_CHECKING:
     from noregret.hindsight import LeastSquares
 
 Floats = NDArray[np.float64]
-# Features up to which NumPy solves the system, ignoring its symmetry: importing SciPy's linear
-# algebra takes 0.2 s, more than everything else before the first row is learned.
-MAX_NUMPY_FEATURES = 64
 
 
 @dataclass
@@ -32,7 +32,11 @@ class Moment:
     gradient_squares
         Σ‖g_t‖² so far.
     sums
-        Sums of the square loss, if kept.
+        Sums of the square loss, if kept; or a factor of the rows in their place.
+    hindsight, bound
+        The least loss of a predictor and the bound of the theorem; NaN if too few digits are left.
+    rows_kept
+        True if the rows can give what sums cannot.
     """
 
     rounds: int
@@ -41,16 +45,18 @@ class Moment:
     params: dict[str, Any]
     largest: dict[str, float]
     gradient_squares: float
-    sums: LeastSquares | None = None
+    sums: LeastSquares | Factor | None = None
     hindsight: float | None = None
     bound: float | None = None
+    rows_kept: bool = False
 
     def get_state(self) -> dict[str, Any]:
         """Return the state as JSON, without the parameters."""
         kept = vars(self) | {"largest": {k: v.hex() for k, v in self.largest.items()}}
         for name in ("loss", "gradient_squares", "hindsight", "bound"):
             kept[name] = None if kept[name] is None else float(kept[name]).hex()
-        return {name: value for name, value in kept.items() if name not in ("params", "sums")}
+        passing = ("params", "sums", "rows_kept")
+        return {name: value for name, value in kept.items() if name not in passing}
 
     @classmethod
     def from_state(cls, kept: dict[str, Any], params: dict[str, Any]) -> Moment:
@@ -63,38 +69,23 @@ class Moment:
         return cls(**(kept | numbers | {"largest": largest, "params": params}))
 
     def least_loss(self, penalty: float = 0.0, scale: float = 1.0) -> float:
-        """Return min over u of  scale · L(u) + penalty · ‖u‖²  for the square loss, not proven."""
+        """Return min over u of  scale · L(u) + penalty · ‖u‖²  for the square loss, not proven.
+
+        It is NaN if the sums have too few digits left for it.
+        """
         assert self.sums is not None
-        whole = self.sums.whole
-        gram, moment, energy = whole[1:, 1:], whole[0, 1:], float(whole[0, 0])
-        if not len(moment):
-            return scale * energy
-        size = float(np.trace(gram)) / max(1, len(moment)) or 1.0
-        system = gram + (penalty / scale + 1e-13 * size) * np.eye(len(moment))
-        return max(0.0, scale * (energy - float(moment @ solved(system, moment))))
-
-
-def solved(system: Floats, moment: Floats) -> Floats:
-    """Return the solution of a symmetric system, or of least squares if it is singular."""
-    if len(moment) > MAX_NUMPY_FEATURES:
-        from scipy.linalg.lapack import dposv
-
-        _, u, failed = dposv(system, moment)
-        if not failed:
-            return np.asarray(u)
-    else:
-        try:
-            return np.asarray(np.linalg.solve(system, moment), np.float64)
-        except np.linalg.LinAlgError:
-            pass
-    return np.asarray(np.linalg.lstsq(system, moment, rcond=None)[0], np.float64)
+        with np.errstate(all="ignore"):
+            usual = self.loss / scale
+            if isinstance(self.sums, Factor):
+                return scale * self.sums.least_loss(penalty / scale, usual)
+            return scale * least_loss(self.sums, penalty / scale, usual, self.rows_kept)
 
 
 class Curve(NamedTuple):
     """The game at about 500 rounds, at growing distances.
 
-    ``regret`` and ``bound`` are NaN where they are expensive. They are estimates; the certificate
-    has the proven figures.
+    ``regret`` and ``bound`` are NaN where they are expensive, and where rounding leaves too few
+    digits: there ``lost`` is True. They are estimates; the certificate has the proven figures.
     """
 
     rounds: NDArray[np.int64]
@@ -102,6 +93,7 @@ class Curve(NamedTuple):
     mistakes: NDArray[np.int64]
     regret: Floats
     bound: Floats
+    lost: NDArray[np.bool_]
 
     def __repr__(self) -> str:
         last = f", loss {self.loss[-1]:.6g}" if len(self.rounds) else ""
@@ -118,4 +110,5 @@ def curve_of(moments: list[Moment]) -> Curve:
         np.array([m.mistakes for m in moments], dtype=np.int64),
         loss - best,
         np.array([np.nan if m.bound is None else m.bound for m in moments]),
+        np.array([math.isnan(m.hindsight or 0) for m in moments], dtype=np.bool_),
     )

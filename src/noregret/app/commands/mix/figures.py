@@ -168,7 +168,8 @@ def curve_of(mix: Mix) -> Curve:
         return mix.only_series.game.curve
     nothing = np.full(1, np.nan)
     zero = np.zeros(1, dtype=np.int64)
-    return Curve(np.array([mix.rounds]), np.array([mix.total]), zero, nothing, nothing)
+    rounds, total = np.array([mix.rounds]), np.array([mix.total])
+    return Curve(rounds, total, zero, nothing, nothing, np.zeros(1, dtype=np.bool_))
 
 
 def leaders_of(history: History) -> tuple[tuple[Stretch, ...], tuple[Stretch, ...]]:

@@ -78,7 +78,7 @@ def as_dict(result: MixResult) -> dict[str, Any]:
         "certificate": certificate and certificate.to_dict(),
         "uncertified": result.uncertified,
         "groups": [one._asdict() for one in result.groups],
-        "curve": {k: v for k, v in result.curve._asdict().items() if k != "mistakes"},
+        "curve": {k: v for k, v in result.curve._asdict().items() if k not in ("mistakes", "lost")},
         "history": result.history and result.history._asdict(),
         "run": run(result),
     }

@@ -25,6 +25,11 @@ MAX_LINEAR_ROUNDS = 200
 MAX_LINEAR_RATIO = 40.0
 # A bound more than this many times the regret is left off the chart and noted below it.
 MAX_DRAWN_BOUND = 12.0
+# Why the regret may not be known at a point.
+TOO_FEW_DIGITS = (
+    "rounding leaves too few digits for the best predictor's loss, as columns are far from zero"
+    " compared with their spread, or nearly dependent"
+)
 
 
 def loss_chart(result: Result) -> Html:
@@ -100,7 +105,11 @@ def regret_figure(curve: Curve, bound: Series, words: str) -> Html:
         series,
         described("Regret over time", series),
     )
-    final = keys(series, [last_known(one.y) for one in series])
+    known = bool(np.isfinite(regret[-1:]).all())
+    final = keys(series, [last_known(one.y) if known else None for one in series])
+    if curve.lost.any():
+        where = f"at {np.count_nonzero(curve.lost):,} of the {len(rounds):,} points"
+        note = f"{note} The regret is not known {where}: {TOO_FEW_DIGITS}.".strip()
     return figure_of(
         "Regret", words, final, drawn, element("p", note, class_="note") if note else ""
     )

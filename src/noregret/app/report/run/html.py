@@ -14,7 +14,7 @@ from noregret.app.report.page.sections import (
     skipped_section,
 )
 from noregret.app.report.run.certificate import certificate_section
-from noregret.app.report.run.curves import loss_chart, regret_chart
+from noregret.app.report.run.curves import TOO_FEW_DIGITS, loss_chart, regret_chart
 from noregret.app.report.run.found import STYLE as FOUND
 from noregret.app.report.run.found import found_section
 from noregret.app.report.run.head import head
@@ -62,6 +62,8 @@ def why(result: Result) -> str:
         return "this run was not compared with hindsight"
     if result.loss != "square":
         return "it takes a search for the best predictor at every point, except for the square loss"
+    if result.curve.lost.any():
+        return TOO_FEW_DIGITS
     return "with this many features, it takes too long to find the best predictor at every point"
 
 

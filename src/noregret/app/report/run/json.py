@@ -40,7 +40,8 @@
     names), ``members`` (``name``, ``group``, current ``weight``, own ``mean`` loss), and the
     ``course`` of the weights: ``rounds``, ``groups`` and ``weights``, one list per point in time.
 ``curve``
-    ``rounds``, ``loss``, ``mistakes``, ``regret``, ``bound``: lists of one length.
+    ``rounds``, ``loss``, ``mistakes``, ``regret``, ``bound``, ``lost``: lists of one length. Where
+    ``lost`` is true, the regret is null because rounding leaves too few digits for it.
 ``heaviest``
     The largest weights: ``feature`` and ``weight``.
 ``outlook``
