@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from noregret.app.cli.options import duration
+from noregret.base.numbers import brief
 from noregret.hindsight import Limits
 from tests.app.run.commands import done, refused
 
@@ -31,9 +32,29 @@ def test_time_that_is_too_short_gives_an_interval_and_says_how_to_narrow_it(
         "run", file, "--target", "y", "--look-back", "0.001ms", "--certificate", certificate
     )
     assert " to " in said
-    assert "--look-back 60s" in said
+    assert "--look-back 60s" in " ".join(said.split())
     assert json.loads(certificate.read_text())["hindsight"]["seconds"] == 1e-6
     assert "CONFIRMED" in done("verify", certificate, file)
+
+
+def test_what_is_not_proven_is_an_interval_to_the_best_found(tmp_path: Path) -> None:
+    random, count = np.random.default_rng(3), np.arange(300)
+    a = random.standard_normal(300)
+    times = 1700000000000 + 60000 * count  # dependent on the ids, which no rounded sum can prove
+    table = np.column_stack([500000 + count, times, a, a + random.standard_normal(300)])
+    path, page = tmp_path / "ids.csv", tmp_path / "r.html"
+    np.savetxt(path, table, fmt="%.17g", delimiter=",", header="id,ms,a,y", comments="")
+    said = " ".join(done("run", path, "--target", "y", "--report", page).split())
+    found = json.loads(done("run", path, "--target", "y", "--json"))
+    interval = found["certificate"]["regret"]
+    assert interval["upper"] > 2 * interval["lower"]
+    assert not found["hindsight"]["proven"]
+    assert f"regret {brief(interval['lower'])} to {brief(interval['upper'])} total loss" in said
+    assert "proven only that no fixed predictor has a total loss below 0" in said
+    assert "the best fixed linear model found in hindsight" in said
+    tile = f'>{brief(interval["lower"])}<span class="unit"> to {brief(interval["upper"])}<'
+    assert tile in page.read_text(encoding="utf-8")
+    assert interval["lower"] - 1e-6 <= found["curve"]["regret"][-1] <= interval["upper"]
 
 
 def test_json_says_whether_time_was_short(file: Path) -> None:

@@ -40,7 +40,7 @@ KEYS = {
     "learner": "name params python",
     "loss": "name total mean mistakes accuracy chosen",
     "constant": "value total mean",
-    "hindsight": "total mean gap stopped",
+    "hindsight": "total mean gap stopped proven",
     "curve": "rounds loss mistakes regret bound lost",
     "outlook": "residuals spread calibration confusion",
     "run": "started seconds looked_back rows_per_second interrupted command version outputs",

@@ -30,7 +30,8 @@
 ``hindsight``
     The best fixed predictor's ``total`` and ``mean``; no fixed predictor of the class has less
     than ``total`` − ``gap``. ``stopped`` says whether the time was too short to narrow that
-    further. The proof is in the certificate.
+    further, and ``proven`` whether ``gap`` is negligible: if not, ``total`` is that of the best
+    found, and the regret is the interval in the certificate.
 ``groups``
     With ``--group``: each ``group`` with its ``rows`` and the ``mean`` loss, the largest first.
 ``certificate``, ``uncertified``
@@ -63,7 +64,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from noregret.app.report.run.words import measure_of, standing_of
+from noregret.app.report.run.words import measure_of, proven, standing_of
 
 if TYPE_CHECKING:
     from noregret.app.results.findings import Found
@@ -103,6 +104,7 @@ def as_dict(result: Result) -> dict[str, Any]:
             "mean": now.hindsight,
             "gap": certificate.hindsight.gap,
             "stopped": certificate.hindsight.seconds is not None,
+            "proven": proven(result),
         },
         "certificate": certificate and certificate.to_dict(),
         "uncertified": result.uncertified,

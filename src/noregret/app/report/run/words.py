@@ -196,10 +196,11 @@ def best_fixed(result: Result) -> str:
     certificate = result.certificate
     comparator = LINEAR_MODELS if certificate is None else class_words(certificate.hindsight)
     name, found, norm = comparator.partition(UP_TO)
+    best = "in hindsight" if certificate is None or proven(result) else "found in hindsight"
     if name in (LINEAR_MODELS, LINEAR_MODELS.removeprefix("all ")):
         among = f", with weights of norm at most {norm}" if found else ""
-        return f"the best fixed linear model{of} in hindsight{among}"
-    return f"the best fixed predictor{of} in hindsight (among {comparator})"
+        return f"the best fixed linear model{of} {best}{among}"
+    return f"the best fixed predictor{of} {best} (among {comparator})"
 
 
 def exact_fit(result: Result) -> str:
@@ -220,14 +221,35 @@ def regret(result: Result) -> tuple[str, str] | None:
     lower, upper = certificate.regret.lower, certificate.regret.upper
     if not math.isfinite(upper):
         return f"≥ {brief(lower)}", ""
-    each = f"; {brief(upper / result.rows)} per row" if result.rows else ""
-    about, seconds = f"total loss minus that of hindsight{each}", certificate.hindsight.seconds
-    narrow = upper - lower <= NARROW * max(abs(lower), abs(certificate.loss.total))
-    if seconds is None or narrow or brief(lower) == brief(upper):
+
+    def shown(rows: int) -> str:
+        low, high = brief(lower / rows), brief(upper / rows)
+        return high if proven(result) or low == high else f"{low} to {high}"
+
+    each = f"; {shown(result.rows)} per row" if result.rows else ""
+    about, best = f"total loss minus that of hindsight{each}", certificate.hindsight
+    if shown(1) == brief(upper):
         return brief(upper), about
-    longer = f"--look-back {brief(max(LONGER, 10 * math.ceil(seconds)))}s narrows the range"
-    looked = f"hindsight took {duration(result.looked_back)}; {longer}"
-    return f"{brief(lower)} to {brief(upper)}", f"{about}; {looked}"
+    if best.seconds is None:
+        return shown(1), f"{about}; proven only that no fixed predictor has {least_words(result)}"
+    longer = f"--look-back {brief(max(LONGER, 10 * math.ceil(best.seconds)))}s narrows the range"
+    return shown(1), f"{about}; hindsight took {duration(result.looked_back)}; {longer}"
+
+
+def proven(result: Result) -> bool:
+    """Return whether the best found in hindsight is proven to be the best, nearly."""
+    certificate = result.certificate
+    if certificate is None:
+        return False
+    lower, upper = certificate.regret.lower, certificate.regret.upper
+    return upper - lower <= NARROW * max(abs(lower), abs(certificate.loss.total))
+
+
+def least_words(result: Result) -> str:
+    """Say which total loss no fixed predictor is below."""
+    assert result.certificate is not None
+    best = result.certificate.hindsight
+    return f"a total loss below {brief(max(0.0, best.loss - best.gap))}"
 
 
 def title(result: Result) -> str:
