@@ -123,3 +123,18 @@ def only(block: Block, keep: NDArray[np.bool_]) -> Block:
         numbers=None if block.numbers is None else block.numbers[keep],
         faults=[f._replace(row=int(keep[: f.row].sum())) for f in block.faults],
     )
+
+
+def until(block: Block, row: int, faults: list[Fault]) -> Block:
+    """Return a block's rows before one of them, with these faults."""
+    return replace(
+        block,
+        X=block.rows(0, row),
+        y=block.y[:row],
+        importances=None if block.importances is None else block.importances[:row],
+        tags=None if block.tags is None else block.tags[:row],
+        keys=None if block.keys is None else block.keys[:row],
+        groups=None if block.groups is None else block.groups[:row],
+        numbers=None if block.numbers is None else block.numbers[:row],
+        faults=faults,
+    )

@@ -44,12 +44,7 @@ class Mended(NamedTuple):
 
 def split_names(text: bytes, path: str, delimiter: str, header: bool) -> tuple[list[str], bytes]:
     """Return the names of the columns, and the text after the line that holds them."""
-    start = end = len(text) - len(text.lstrip(b"\r\n"))
-    quotes = Quotes(delimiter.encode())
-    while end < len(text) and (end == start or quotes.inside):
-        line = text[end : text.find(b"\n", end) + 1 or len(text)]
-        quotes.last_cut(line)
-        end += len(line)
+    start, end = first_record(text, delimiter)
     number = 1 + text.count(b"\n", 0, start)
     where = Place(path, number)
     try:
@@ -70,6 +65,17 @@ def split_names(text: bytes, path: str, delimiter: str, header: bool) -> tuple[l
     check_header(names, where)
     check_names(names, where)
     return names, text[end:]
+
+
+def first_record(text: bytes, delimiter: str) -> tuple[int, int]:
+    """Return where the first record begins and ends, after empty lines."""
+    start = end = len(text) - len(text.lstrip(b"\r\n"))
+    quotes = Quotes(delimiter.encode())
+    while end < len(text) and (end == start or quotes.inside):
+        line = text[end : text.find(b"\n", end) + 1 or len(text)]
+        quotes.last_cut(line)
+        end += len(line)
+    return start, end
 
 
 def check_header(names: Sequence[str], where: Place) -> None:

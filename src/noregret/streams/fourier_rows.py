@@ -11,11 +11,11 @@ import numpy as np
 from noregret.limits import INTERCEPT, MAX_VALUE
 from noregret.linear.engine.fourier_features import lift_dense, lift_sparse
 from noregret.linear.random_features import Fourier
-from noregret.streams.block import Block, Floats, Sparse, without
+from noregret.streams.block import Block, Floats, Sparse, until, without
 from noregret.streams.columns_to_rows import Faults, beyond
 from noregret.streams.options import Options
 from noregret.streams.parsing.vocabulary import Vocabulary
-from noregret.streams.stream import Reading, State, Stream, until
+from noregret.streams.stream import Reading, State, Stream
 
 
 class LiftedReading(Reading):
@@ -40,7 +40,7 @@ class LiftedReading(Reading):
         for block in self.inner:
             lifted = self.lifted(block)
             if stops and lifted.faults:
-                lifted = until(lifted, lifted.faults[0].row)
+                lifted = until(lifted, lifted.faults[0].row, lifted.faults[:1])
             self.mark = lifted.mark
             yield lifted
             if stops and lifted.faults:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from noregret.base.positions import Positions
 from noregret.errors import Use, WrongUsage, tell
-from noregret.streams.block import Block, Floats, Sparse
+from noregret.streams.block import Block, Floats, Sparse, until
 from noregret.streams.class_labels import ClassNames, as_two, text_refused
 from noregret.streams.open_file import Opened
 from noregret.streams.options import FORM, Options
@@ -205,7 +205,7 @@ class Reading:
                 for raw in in_order(self.jobs(self.mark), self.still_wanted):
                     block = self.settle(raw)
                     if self.options.on_error == "stop" and block.faults:
-                        block = until(block, block.faults[0].row)
+                        block = until(block, block.faults[0].row, block.faults[:1])
                     self.scale(block)
                     self.complete(block)
                     if not self.undecided:
@@ -250,7 +250,7 @@ class Reading:
         elif block.values is not None and len(block):
             raise text_refused(block, self.options.target)
         if self.options.on_error == "stop" and len(block.faults) > faults:
-            block = until(block, block.faults[0].row)
+            block = until(block, block.faults[0].row, block.faults[:1])
         return block
 
     def check_target(self) -> None:
@@ -397,21 +397,6 @@ class Reading:
         self.set_columns_state(numbers["columns"])
         if numbers.get("classes") is not None:
             self.classes = ClassNames(numbers["classes"])
-
-
-def until(block: Block, row: int) -> Block:
-    """Return a block's rows before one of them, and its first fault."""
-    return replace(
-        block,
-        X=block.rows(0, row),
-        y=block.y[:row],
-        importances=None if block.importances is None else block.importances[:row],
-        tags=None if block.tags is None else block.tags[:row],
-        keys=None if block.keys is None else block.keys[:row],
-        groups=None if block.groups is None else block.groups[:row],
-        numbers=None if block.numbers is None else block.numbers[:row],
-        faults=block.faults[:1],
-    )
 
 
 def example_of(block: Block, row: int, names: Sequence[str]) -> dict[str, float]:

@@ -181,6 +181,56 @@ def test_an_error_ends_the_stream_and_the_model_is_saved(
     assert noregret.load(tmp_path / "m.model").rounds == 9
 
 
+@pytest.mark.parametrize(
+    ("options", "good", "bad"),
+    [
+        (("--format", "jsonl", "--target", "y"), '{"x": 1, "y": 3}\n', "oops"),
+        (("--format", "jsonl", "--target", "y"), '{"x": 1, "y": true}\n', '{"x": 1, "y": 5}'),
+        (("--format", "jsonl", "--target", "y"), '{"x": 1, "y": "a"}\n', '{"x": "q"}'),
+        (
+            ("--format", "jsonl", "--target", "y", "--group", "g"),
+            '{"x": 1, "y": 1, "g": 2}\n',
+            '{"x": 1, "y": 1}',
+        ),
+        (("--format", "csv", "--target", "2", "--no-header"), "1,3\n", "oops"),
+        (("--format", "vw"), "3 | x:1\n", "3 | x:inf"),
+    ],
+)
+def test_lines_before_a_bad_one_are_answered_however_they_arrive(
+    options: tuple[str, ...], good: str, bad: str, start: Callable[..., Filter], tmp_path: Path
+) -> None:
+    live = start("-", *options, "--predictions", "-", "-q", "--model", tmp_path / "m.model")
+    live.tell((good * 5 + bad + "\n" + good).encode())
+    live.thread.join(5)
+    lines = live.answers.read().decode().splitlines()
+    lines = [line for line in lines if not line.startswith("row,")]
+    assert live.end() == 1
+    assert len(lines) == 5
+    assert not any("error" in line for line in lines)
+    if "--group" in options:
+        assert noregret.Groups.load(tmp_path / "m.model")[2].rounds == 5
+    else:
+        assert noregret.load(tmp_path / "m.model").rounds == 5
+
+
+def test_the_first_row_of_csv_tells_what_columns_hold_however_rows_arrive(
+    start: Callable[..., Filter], capfd: pytest.CaptureFixture[str]
+) -> None:
+    lines = [b"x;t;y\n", b"1,5;1;3\n", b"2;a;4\n"]
+    said = []
+    for parts in (lines, [b"".join(lines)], [lines[0], b"".join(lines[1:])]):
+        live = start("-", "--format", "csv", "--target", "y", "--predictions", "-", "-q")
+        for k, part in enumerate(parts):
+            live.tell(part)
+            if k == 1 and len(parts) == 3:
+                live.answer(), live.answer()
+        live.thread.join(5)
+        assert live.end() == 1
+        said.append(capfd.readouterr().err)
+    assert "line 3: column 't': 'a' is not a number" in said[0]
+    assert said == said[:1] * 3
+
+
 def test_a_reader_that_has_gone_ends_the_run_quietly(
     start: Callable[..., Filter], tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:

@@ -188,8 +188,8 @@ class Game(PlayedGame):
         blocks
             Its blocks, if the first was taken from it already.
         observe
-            Called after each block with its result. Without an observer, skipped rows are added
-            to ``skipped``.
+            Called after each block with its result; a block that an error ends has the rows before
+            it. Without an observer, skipped rows are added to ``skipped``.
         scored
             True if the observer needs the scores.
         """
@@ -201,13 +201,15 @@ class Game(PlayedGame):
             for block in reading if blocks is None else blocks:
                 scores = np.full(len(block), np.nan) if scored else None
                 try:
-                    played = play_block(self.learner, reading, block, scores)
+                    done, played = play_block(self.learner, reading, block, scores)
                 finally:
                     self._keep(None if scores is None else scores[block.labelled])
                 if observe is None:
                     self.skipped += played.refused
                 else:
-                    observe(block, played)
+                    observe(done, played)
+                if played.error is not None:
+                    raise played.error
         finally:  # with what was detected meanwhile
             self.describe(reading.transforms, reading.stream.target)
         if not reading.named:

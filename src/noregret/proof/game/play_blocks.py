@@ -1,4 +1,4 @@
-"""Play the blocks of a stream row by row; rejected rows are skipped or raised."""
+"""Play the blocks of a stream row by row; rejected rows are skipped, or end the pass."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from noregret.errors import BadExample, NoRegretError
 from noregret.linear import learn_many
 from noregret.linear.engine import block_rows
 from noregret.linear.learner import is_of_classes
-from noregret.streams.block import Block, Fault, Sparse
+from noregret.streams.block import Block, Fault, Sparse, until
 
 if TYPE_CHECKING:
     from noregret.linear.class_learner import ClassLearner
@@ -25,21 +25,26 @@ ROWS_AFTER_REFUSAL = 1_024
 
 
 class Played(NamedTuple):
-    """The result of playing a block: the rows learned or predicted, and those refused."""
+    """The result of playing a block: the rows learned or predicted, and those refused.
+
+    An ``error`` ends the pass, after the rows before it.
+    """
 
     kept: NDArray[np.bool_] | None  # which rows were not refused; None for all
     refused: list[NoRegretError]
     scores: Floats | None = None
     chances: Floats | None = None  # of the class predicted in each row kept, where known
+    error: NoRegretError | None = None
 
 
 def play_block(
     learner: Learner, reading: Reading, block: Block, scores: Floats | None = None
-) -> Played:
+) -> tuple[Block, Played]:
     """Predict and learn from the rows of a block, in order; predict those without an outcome.
 
     Rows that the learner rejects are skipped if the stream's ``on_error`` is ``skip``; else the
-    first error is raised with its place. ``scores`` is filled in for rows that are kept.
+    first one ends the pass. ``scores`` is filled in for rows that are kept. The block is returned
+    as far as it was played.
     """
     chances = None
     if scores is not None and is_of_classes(learner):
@@ -49,33 +54,47 @@ def play_block(
     before = learner.rounds
     # Runs of rows with and without an outcome; there is usually one.
     ends = [0, *(np.flatnonzero(np.diff(labelled)) + 1).tolist(), len(block)] if len(block) else []
-    for start, stop in pairwise(ends):
-        part = slice(start, stop)
-        if not labelled[start]:
-            faults += predict_part(learner, reading, block, part, scores, chances)
-        elif chances is None:
-            faults += play_part(learner, reading, block, part, scores)
-        else:
-            faults += play_classes(learner, reading, block, part, scores, chances)
+    stopped: NoRegretError | None = None
+    try:
+        for start, stop in pairwise(ends):
+            part = slice(start, stop)
+            if not labelled[start]:
+                predict_part(learner, reading, block, part, scores, chances, faults)
+            elif chances is None:
+                play_part(learner, reading, block, part, scores, faults)
+            else:
+                play_classes(learner, reading, block, part, scores, chances, faults)
+    except NoRegretError as error:
+        row, stopped = faults.pop().row, error
+        block = until(block, row, [fault for fault in block.faults if fault.row <= row])
+        scores = None if scores is None else scores[:row]
+        chances = None if chances is None else chances[:row]
     if block.booleans and learner.rounds > before:
         learner._entry.note_booleans()
     if block.faults and reading.options.on_error == "stop":
-        raise block.faults[0].error
+        return block, Played(None, [], scores, chances, block.faults[0].error)
     kept = None
     if faults:
         kept = np.ones(len(block), dtype=bool)
         kept[[fault.row for fault in faults]] = False
         chances = None if chances is None else chances[kept]
     refused = sorted([*block.faults, *faults], key=lambda fault: fault.row)
-    return Played(kept, [error for _, error in refused], scores, chances)
+    return block, Played(kept, [error for _, error in refused], scores, chances, stopped)
 
 
 def play_part(
-    learner: Learner, reading: Reading, block: Block, part: slice, scores: Floats | None
-) -> list[Fault]:
-    """Play some rows of a block; after one that is refused, continue with the next."""
+    learner: Learner,
+    reading: Reading,
+    block: Block,
+    part: slice,
+    scores: Floats | None,
+    refused: list[Fault],
+) -> None:
+    """Play some rows of a block; after one that is ``refused``, continue with the next, or raise.
+
+    Its error is added in either case.
+    """
     start, rows = part.start, part.stop
-    refused: list[Fault] = []
     while start < rows:
         # After a refusal attempts are small, as each one checks all of its rows.
         stop = min(rows, start + ROWS_AFTER_REFUSAL) if refused else rows
@@ -86,12 +105,12 @@ def play_part(
         except NoRegretError as error:
             row = min(rows - 1, start + learner.rounds - before)
             error.at(block.place_of(row))
+            refused.append(Fault(row, error))
             of_a_row = isinstance(error, BadExample) and error.round is not None
             if not of_a_row or reading.options.on_error == "stop":
                 raise
-            refused.append(Fault(row, error.with_traceback(None)))
+            error.with_traceback(None)
             start = row + 1
-    return refused
 
 
 def play_classes(
@@ -101,19 +120,17 @@ def play_classes(
     part: slice,
     scores: Floats | None,
     chances: Floats,
-) -> list[Fault]:
+    refused: list[Fault],
+) -> None:
     """Play some rows of a block, with the chances of predicted classes."""
     told = np.zeros(part.stop - part.start)  # of the rows that are not refused
     learner.engine.note_chances(told)
     try:
-        refused = play_part(learner, reading, block, part, scores)
+        play_part(learner, reading, block, part, scores, refused)
     finally:
         learner.engine.note_chances(None)
-    rows = np.delete(
-        np.arange(part.start, part.stop), [fault.row - part.start for fault in refused]
-    )
-    chances[rows] = told[: len(rows)]
-    return refused
+        rows = np.setdiff1d(np.arange(part.start, part.stop), [fault.row for fault in refused])
+        chances[rows] = told[: len(rows)]
 
 
 def predict_part(
@@ -123,16 +140,19 @@ def predict_part(
     part: slice,
     scores: Floats | None,
     chances: Floats | None,
-) -> list[Fault]:
+    refused: list[Fault],
+) -> None:
     """Predict rows of a block that have no outcome; nothing is learned."""
-    found, refused = score_part(learner, reading, block, part)
+    found, faults = score_part(learner, reading, block, part)
+    refused += faults
     if is_of_classes(learner):
         found, certain = best_of(found)
         if chances is not None:
             chances[part] = certain
     if scores is not None:
         scores[part] = found
-    return refused
+    if faults and reading.options.on_error == "stop":
+        raise faults[0].error
 
 
 def acquaint(learner: Learner, reading: Reading) -> None:
@@ -205,13 +225,16 @@ def score_block(learner: Learner, reading: Reading, block: Block) -> tuple[Float
     Learners over several classes have a row of scores per row, one for each class. Nothing is
     learned. If the stream's ``on_error`` is ``stop``, the first error is raised.
     """
-    return score_part(learner, reading, block, slice(0, len(block)))
+    scores, refused = score_part(learner, reading, block, slice(0, len(block)))
+    if refused and reading.options.on_error == "stop":
+        raise refused[0].error
+    return scores, refused
 
 
 def score_part(
     learner: Learner, reading: Reading, block: Block, part: slice
 ) -> tuple[Floats, list[Fault]]:
-    """Return the scores of some rows, as ``score_block`` does."""
+    """Return the scores of some rows, and the errors of others, up to the first that stops."""
     wide, rows = learner._entry.outputs, range(part.start, part.stop)
     scores = np.full(len(rows) * wide, np.nan)
     refused: list[Fault] = []
@@ -223,11 +246,10 @@ def score_part(
                 here = slice(k * wide, (k + 1) * wide)
                 score_rows(learner, block.rows(row, row + 1), scores[here])
             except NoRegretError as error:
-                error.at(block.place_of(row))
-                if reading.options.on_error == "stop":
-                    raise
                 scores[here] = np.nan
-                refused.append(Fault(row, error.with_traceback(None)))
+                refused.append(Fault(row, error.at(block.place_of(row)).with_traceback(None)))
+                if reading.options.on_error == "stop":
+                    break
     return scores.reshape(len(rows), wide) if is_of_classes(learner) else scores, refused
 
 

@@ -22,6 +22,7 @@ from noregret.streams.csv_quotes import Joined, lines_that_look_like_rows, with_
 from noregret.streams.csv_repair import (
     Mended,
     difference,
+    first_record,
     repaired,
     row_lines,
     split_names,
@@ -181,7 +182,8 @@ class CsvReading(TableReading):
             elif not (self.sniff and self.stream.sniffed):
                 self.delimiter = self.stream.usual_delimiter
             else:
-                self.delimiter = delimiter_of(text, self.quotes, self.options.target)
+                first = self.first_line(text)
+                self.delimiter = delimiter_of(first, self.quotes, self.options.target)
         return self.delimiter.encode()
 
     def text_of(self, piece: Piece) -> Text:
@@ -189,7 +191,7 @@ class CsvReading(TableReading):
         text, quotes = piece.text(), self.quotes
         if not self.encoding:
             given = self.options.encoding
-            latin = given == AUTO and self.sniff and is_latin_1(text)
+            latin = given == AUTO and self.sniff and is_latin_1(self.first_line(text))
             self.encoding = LATIN_1 if latin else UTF_8 if given == AUTO else given
         if self.encoding == LATIN_1:
             text = text.decode("latin-1").encode("utf-8")
@@ -201,17 +203,24 @@ class CsvReading(TableReading):
         header, body = split_names(text, piece.path, self.delimiter, self.options.header)
         return Text(header, body, text.count(b"\n", 0, len(text) - len(body)))
 
+    def first_line(self, text: bytes) -> bytes:
+        """Return the text to detect the form of a file from: one line if rows are taken at once."""
+        start = len(text) - len(text.lstrip(b"\r\n"))
+        return text[start : text.find(b"\n", start) + 1 or len(text)] if self.at_once else text
+
     def needs_care(self, piece: Piece, text: bytes) -> bool:
         """Return whether a piece may have been split inside a quoted value."""
         careful = self.careful or piece.contents is not None or self.quotes != MULTILINE
         return not careful and b'"' in text
 
     def kinds_of(self, body: bytes) -> dict[str, str]:
-        """Return the kind of each column, from the first rows."""
+        """Return the kind of each column, from the first rows, or the first if taken at once."""
         import sys
 
         assert self.header is not None
         sample = body if self.careful else body[: body.rfind(b"\n", 0, SAMPLE_BYTES) + 1] or body
+        if self.at_once:
+            sample = body[slice(*first_record(body, self.delimiter))]
         kinds = dict.fromkeys(self.header, NUMBER)
         if sample.strip() and not self.looks_plain(sample):
             from noregret.streams.csv_columns import columns_in

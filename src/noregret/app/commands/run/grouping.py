@@ -13,7 +13,7 @@ from noregret.errors import BadExample, NoRegretError
 from noregret.linear import learn_many
 from noregret.linear.groups import Groups, rows_by_key
 from noregret.proof.game.play_blocks import Played
-from noregret.streams.block import Block, Fault, without
+from noregret.streams.block import Block, Fault, until, without
 from noregret.streams.stream import example_of
 
 if TYPE_CHECKING:
@@ -42,20 +42,29 @@ class Grouping:
     def play(
         self, reading: Reading, blocks: Iterable[Block], observe: Callable[[Block, Played], None]
     ) -> None:
-        """Predict and learn the rows of some blocks, each by the learner of its group."""
+        """Predict and learn the rows of some blocks, each by the learner of its group.
+
+        If a learner refuses a row and that ends the pass, other groups may have learned later rows
+        of its block, which are observed too.
+        """
+        stops = reading.options.on_error == "stop"
         for found in blocks:
             keys, block = self.keys_of(found)
+            if stops and block.faults:
+                block = until(block, block.faults[0].row, block.faults[:1])
+                keys = keys[: len(block)]
             names = reading.feature_names(reading.features)
             rows = [example_of(block, row, names) for row in range(len(block))]
-            scores, faults = np.full(len(block), np.nan), list(block.faults)
+            scores, refused = np.full(len(block), np.nan), list[Fault]()
             for key, where in rows_by_key(keys):
                 with self.groups.using(key) as learner:
-                    faults += self.play_rows(learner, block, rows, where, scores)
-            faults.sort(key=lambda fault: fault.row)
-            if faults and reading.options.on_error == "stop":
-                raise faults[0].error
-            kept = ~np.isnan(scores)
-            observe(block, Played(kept, [error for _, error in faults], scores))
+                    refused += self.play_rows(learner, block, rows, where, scores)
+            faults = sorted([*block.faults, *refused], key=lambda fault: fault.row)
+            ends = faults[0].error if faults and stops else None
+            told = [error for _, error in faults] if refused or not stops else []
+            observe(block, Played(~np.isnan(scores), told, scores, None, ends))
+            if ends is not None:
+                raise ends
 
     def keys_of(self, block: Block) -> tuple[list[Any], Block]:
         """Return the group of each row, and a block in which rows without one are faults."""

@@ -394,7 +394,7 @@ class Run:
         self.size, self.spent = block.size, time.perf_counter() - self.began
         if self.told is not None:
             self.told(self)
-        if self.is_due():
+        if self.is_due() and played.error is None:  # a run resumes after the whole block
             self.save_checkpoint()
 
     def note(self, block: Block, played: Played) -> None:
