@@ -78,6 +78,10 @@ class FilterEvidence(TableEvidence):
         """Return the best fixed filter."""
         return self.once("best", lambda: self.sums.best(self.rows))
 
+    def best_in_ball(self, radius: float) -> Answer:
+        """Return the best fixed filter of norm at most the radius."""
+        return self.once(("ball", radius), lambda: self.sums.ball(radius, self.rows))
+
     def best_ridge(self, penalty: float, scale: float) -> Answer:
         """Return the minimiser of  scale · L(u) + penalty · ‖u‖²."""
         return self.once(

@@ -372,3 +372,58 @@ def test_an_option_that_makes_no_difference_is_not_in_a_certificate(
     player = noregret.make(learner) if family is None else getattr(noregret, family).make(learner)
     with pytest.raises(noregret.NoRegretError, match="leave it out"):
         play(player, noregret.streams.read(file, **options))
+
+
+def test_words_about_a_search_open_no_class() -> None:
+    """Each class has its own kind of witness, and no suffix makes it another."""
+    losses = RNG.random((40, 3))
+    bits = (RNG.random((60, 4)) < 0.5).astype(float)
+    labels = np.where(bits[:, 0] + bits[:, 1] + RNG.normal(size=60) > 1, 1, -1)
+    for player, data in (
+        (noregret.experts.Hedge(), (losses,)),
+        (noregret.Conjunction(), (bits, labels)),
+        (noregret.batch.AdaBoost(), (bits, labels)),
+    ):
+        contents = play(player, *data).certificate().to_dict()
+        assert verify(contents, *data).confirmed
+        contents["hindsight"]["class"] += ", best found"
+        contents["hindsight"] |= {"seconds": 0.001, "exact": False}
+        assert "hindsight.class" in failed(contents, *data)
+
+
+def test_time_that_ran_out_excuses_no_filter_beyond_what_is_proven() -> None:
+    """The signal grows by 21 digits: only huge weights use its beginning."""
+    x = np.sin(0.1 * np.arange(20)) * 10.0 ** np.linspace(-21, 0, 20)
+    y = RNG.normal(size=20).round(2)
+    contents = play(noregret.filters.Lms(taps=3), x, y).certificate().to_dict()
+    best = contents["hindsight"]
+    assert best["class"].startswith("linear predictors of norm at most")
+    best |= {"class": "linear predictors of norm at most 1e+60", "seconds": 0.001, "exact": False}
+    assert "hindsight.gap" in failed(contents, x, y)
+
+
+@pytest.mark.parametrize("tolerance", [1e-15, 0.5])
+def test_a_loose_method_excuses_no_other_weights(tolerance: float) -> None:
+    method = noregret.batch.SoftMarginSvm(tolerance=tolerance)
+    contents = play(method, X, LABELS).certificate().to_dict()
+    assert verify(contents, X, LABELS).confirmed
+    weights = 1.3 * np.array(list(contents["hindsight"]["witness"].values()))
+    contents["hindsight"]["witness"] = dict(zip("01", weights.tolist(), strict=True))
+    contents["loss"]["total"] = float(np.maximum(0.0, 1 - LABELS * (X @ weights)).sum())
+    assert "loss.total" in failed(contents, X, LABELS)
+
+
+def test_time_that_ran_out_excuses_no_count_of_rounds() -> None:
+    bits = (RNG.random((60, 4)) < 0.5).astype(float)
+    labels = np.where(bits.sum(axis=1) > 2, 1, -1)
+    contents = play(noregret.Winnow(form="winnow1"), bits, labels).certificate().to_dict()
+    at, fits = next(
+        (k, each)
+        for k, each in enumerate(contents["theorem"]["assumptions"], start=1)
+        if each["name"].startswith("rounds that no OR")
+    )
+    contents["hindsight"] |= {"seconds": 0.001, "exact": False}
+    for change in ({"measured": fits["measured"] / 2}, {"first_violation": 61}):
+        false = copy.deepcopy(contents)
+        false["theorem"]["assumptions"][at - 1] |= change
+        assert f"theorem.assumptions.{at}" in failed(false, bits, labels)

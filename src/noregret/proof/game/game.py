@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from noregret.errors import NoRegretError
 from noregret.hindsight import Limits
 from noregret.hindsight.solvers.curvature import MAX_DENSE
 from noregret.linear import inputs, learn_many
@@ -103,6 +104,12 @@ class Game(PlayedGame):
             if target is not None:
                 stream, outcomes = split_target(stream, target)
             if isinstance(stream, Stream):
+                if stream.options.id is not None:
+                    raise NoRegretError(
+                        "outcomes that come later, joined by an id, are for the command and for"
+                        " Service: a game has the outcome of each row at once",
+                        "leave id out",
+                    )
                 self.play_blocks(stream.reading())
             elif outcomes is not None:
                 self._play_table(stream, outcomes)

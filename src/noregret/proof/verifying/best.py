@@ -27,6 +27,8 @@ from noregret.proof.verifying.verification import Line
 
 # A witness whose loss is uncertain by more than this share, through rounding, is refused.
 MAX_WITNESS_ROUNDING = 1e-6
+# Classes that are searched for a predictor that separates the labels, as long as time allows.
+SEARCHABLE = ("all linear predictors", "all functions of the RKHS", "all weights")
 
 
 def class_of(judge: Judge, path: str, stated: Any, found: Any) -> Line:
@@ -37,7 +39,7 @@ def class_of(judge: Judge, path: str, stated: Any, found: Any) -> Line:
     words = found if by_sums is None else by_sums.hindsight.comparator
     if stated == words or (is_linear(stated, found) and claims_nothing(judge.replay.stated)):
         return Line(path, stated, found, True)
-    if judge.replay.stopped and stated == f"{found}, best found":
+    if judge.replay.stopped and found in SEARCHABLE and stated == f"{found}, best found":
         return Line(path, stated, found, True, "the best found in time")
     if judge.replay.cut_short and is_linear(stated, found) and is_open(judge.replay.stated):
         return Line(

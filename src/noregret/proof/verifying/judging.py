@@ -18,7 +18,6 @@ from noregret.limits import MAX_PARAMETER
 from noregret.proof.certificates.certifiable import Certifiable
 from noregret.proof.certificates.certificate import Best, Certificate, Promise
 from noregret.proof.theorems.base_evidence import BaseEvidence
-from noregret.proof.theorems.evidence import Evidence
 from noregret.proof.theorems.theorem import Theorem
 from noregret.proof.verifying.comparing import (
     MISSING,
@@ -109,18 +108,25 @@ class Replay:
         found, words = self.found.hindsight, self.stated.hindsight.comparator
         if found.comparator == words:
             return found
-        reach, evidence = REACH.fullmatch(words), self.evidence()
-        if reach is None or not isinstance(evidence, Evidence):
+        reach, ball = REACH.fullmatch(words), getattr(self.evidence(), "best_in_ball", None)
+        if reach is None:
             others = [] if self.by_sums is None else [self.by_sums.hindsight]
             return next((other for other in others if other.comparator == words), found)
-        if float(reach[1]) >= MAX_PARAMETER:  # practically all
-            if REACH.fullmatch(found.comparator) is None:
+        norm, proven = float(reach[1]), REACH.fullmatch(found.comparator)
+        if ball is None or norm >= MAX_PARAMETER:  # practically all
+            if proven is None or float(proven[1]) >= norm:
                 return found
             # All that is known there is that no loss is below 0.
             return replace(found, comparator=words, gap=found.loss, exact=False)
-        answer = evidence.best_in_ball(float(reach[1]))
-        witness = evidence.witness_of(answer)
-        return replace(found, comparator=words, loss=answer.loss, gap=answer.gap, witness=witness)
+        answer = ball(norm)
+        return replace(
+            found,
+            comparator=words,
+            loss=answer.loss,
+            gap=answer.gap,
+            witness=self.evidence().witness_of(answer),
+            exact=answer.exact,
+        )
 
 
 Rule = Callable[["Judge", str, Any, Any], Line | None]

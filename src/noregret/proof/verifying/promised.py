@@ -175,11 +175,11 @@ def is_first(judge: Judge, path: str, stated: Any, found: Any) -> bool:
     """Compare the first round that breaks an assumption; a stopped search may find a later one."""
     if are_equal(stated, found):
         return True
-    kind, rounds = kind_of(judge, path), judge.replay.found.data.rounds
+    kind = kind_of(judge, path)
     return (
         judge.replay.stopped
         and None not in (stated, found)
-        and found < stated <= rounds
+        and found < stated <= judge.replay.found.data.rounds
         and kind is not None
         and is_searched(judge.replay, kind.check)
     )
@@ -196,16 +196,23 @@ def is_near(judge: Judge, path: str, stated: Any, found: Any) -> bool:
 
 
 def is_measured(judge: Judge, path: str, stated: Any, found: Any) -> bool:
-    """Compare the measured value; a searched one is a margin, the larger the better."""
+    """Compare the measured value; a searched one may be a weaker bound on a margin.
+
+    That is a smaller lower bound if the assumption holds, a larger upper bound if it does not.
+    """
     if are_close(stated, found):
         return True
     kind = kind_of(judge, path)
     if kind is None or None in (stated, found) or not is_searched(judge.replay, kind.check):
         return False
-    if are_close(stated, found, SEARCHED) or (judge.replay.cut_short and 0 < stated < found):
+    if are_close(stated, found, SEARCHED):
+        return True
+    at = int(path.rpartition(".")[2]) - 1
+    known = judge.promises(path)[1].assumptions[at]
+    weaker = stated > found if known.holds is False else 0 < stated < found
+    if weaker and judge.replay.cut_short and known.name.startswith("margin"):
         return True
     again = promise_at(judge.replay.again, path)
-    at = int(path.rpartition(".")[2]) - 1
     if again is None or at >= len(again.assumptions):
         return False
     return is_between(stated, found, again.assumptions[at].measured)
