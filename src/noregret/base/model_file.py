@@ -207,7 +207,20 @@ def read_parts(
     except (FileNotFoundError, PermissionError):
         raise
     except (SafetensorError, AttributeError, OSError, ValueError, TypeError, KeyError) as error:
+        if is_of_groups(path):
+            cure = "in Python, noregret.Groups.load reads it, and groups[key] is one of them"
+            raise wrong(f"a file of one model per group, not {what}", cure, file=path) from None
         raise wrong(f"not {what}, or a damaged one", file=path) from error
+
+
+def is_of_groups(path: str | Path) -> bool:
+    """Return whether a file holds the models of groups: a database with their application id."""
+    from noregret.base.model_table import APPLICATION
+
+    if not Path(path).is_file():
+        return False
+    with open(path, "rb") as file:
+        return file.read(72)[68:] == APPLICATION.to_bytes(4, "big")
 
 
 def _digest(text: str, arrays: Mapping[str, NDArray[Any]]) -> str:

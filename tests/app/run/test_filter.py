@@ -145,6 +145,24 @@ def test_classes_are_told_by_the_first_line(start: Callable[..., Filter]) -> Non
     assert live.end() == 0
 
 
+def test_booleans_are_answered_with_booleans(start: Callable[..., Filter]) -> None:
+    live = start("-", *PLAIN)
+    found = [live.ask({"a": 1, "y": k > 0}) for k in range(3)]
+    assert [answer["outcome"] for answer in found] == [False, True, True]
+    assert "outcome" not in live.ask({"a": 1})
+    assert live.end() == 0
+
+
+def test_a_line_with_neither_id_nor_target_is_noted_once(
+    start: Callable[..., Filter], capfd: pytest.CaptureFixture[str]
+) -> None:
+    live = start("-", *PLAIN, "--id", "id")
+    for line in ({"id": 1, "a": 1, "y": 2}, {"a": 1}, {"a": 2}):
+        live.ask(line)
+    assert live.end() == 0
+    assert capfd.readouterr().err.count("predicted, and never learned") == 1
+
+
 def test_classes_after_a_first_line_without_one_need_the_task(
     start: Callable[..., Filter], capfd: pytest.CaptureFixture[str]
 ) -> None:

@@ -113,6 +113,13 @@ def test_rows_that_cannot_be_used_are_refused_or_skipped(tmp_path: Path) -> None
     assert found["data"]["rows"] == 3
 
 
+def test_the_models_of_groups_are_named_where_one_model_is_needed(tmp_path: Path) -> None:
+    groups = noregret.Groups(noregret.WidrowHoff(rate=0.5))
+    groups.save(tmp_path / "m.model")
+    with pytest.raises(noregret.ModelFileError, match=r"one model per group.*Groups\.load"):
+        noregret.load(tmp_path / "m.model")
+
+
 def test_what_does_not_go_with_groups_is_refused(tmp_path: Path) -> None:
     run = run_of(tmp_path, "shop,a,y\nu,1,2\nv,2,3\nv,2,5\n")
     for option in ("certificate", "report", "checkpoint", "resume"):

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from noregret.errors import BadExample, Place
+from noregret.errors import BadExample, Place, tell
 from noregret.limits import INTERCEPT, MAX_VALUE
 from noregret.streams.block import Block, Fault, Sparse, placed
 from noregret.streams.columns import (
@@ -44,6 +44,7 @@ class JsonlReading(TableReading):
     """
 
     checked = False
+    told_lost = False  # whether it was told of a line that has neither id nor target
 
     def __init__(self, stream: Stream, learning: bool, state: State | None) -> None:
         super().__init__(stream, learning, state)
@@ -106,7 +107,8 @@ class JsonlReading(TableReading):
         if raw.table is not None:
             fields = list(raw.table.column_names)
         else:
-            objects = (example for _, example in raw.examples if isinstance(example, dict))
+            objects = [example for _, example in raw.examples if isinstance(example, dict)]
+            objects = objects[:1] if self.at_once else objects
             fields = list(dict.fromkeys(name for example in objects for name in example))
         if fields:
             # The first lines may all be without an outcome.
@@ -221,8 +223,12 @@ class JsonlReading(TableReading):
         """Return the id of an example, and the example with the features that came before."""
         if self.waiting is None or not isinstance(example, dict):
             return None, example
-        key = self.waiting.key_of(example)
-        if key is None or is_missing(example.get(self.waiting.target)):
+        key, waits = self.waiting.key_of(example), is_missing(example.get(self.waiting.target))
+        if key is None and waits and not self.told_lost:
+            self.told_lost = True
+            what = f"a line has neither {self.waiting.id!r} nor {self.waiting.target!r}: it is"
+            tell(f"{what} predicted, and never learned", file=self.paths[0])
+        if key is None or waits:
             return key, example
         earlier = self.waiting.joined(key, example)
         return (None, example) if earlier is None else (key, earlier)

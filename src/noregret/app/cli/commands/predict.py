@@ -54,7 +54,8 @@ def predict(given: Namespace) -> None:
                 "give the model first, then the data: noregret predict"
                 f" {shlex.join([next(filter(is_model, data)), model])}"
             ) from None
-        error.cures += ("the first file must be a model written by ‘noregret run --model FILE’",)
+        if not error.cures:
+            error.cures = ("the first file must be a model written by ‘noregret run --model FILE’",)
         raise
 
 

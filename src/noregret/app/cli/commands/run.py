@@ -73,10 +73,10 @@ NOT_LATER = {
     "resume": "lines that wait for their outcomes are not kept",
 }
 # The same for a learner per group.
-OF_ONE = "it is about one learner"
+OF_ONE = "it describes a single learner, and each group has its own"
 NOT_FOR_GROUPS = {
-    "certificate": f"{OF_ONE}, and each group has its own",
-    "report": f"{OF_ONE}, and each group has its own",
+    "certificate": OF_ONE,
+    "report": OF_ONE,
     "checkpoint": "the learners of groups are not kept in it",
     "resume": "the learners of groups are not kept in it",
     "id": "lines of one id may be of several groups",

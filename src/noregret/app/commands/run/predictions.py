@@ -63,7 +63,8 @@ def tables(
             unknown = np.isnan(outcomes)
             codes = outcomes if is_of_classes(learner) else outcomes > 0
             codes = np.where(unknown, -1, codes)
-            columns["outcome"] = named(names, codes) if names else pa.array(outcomes, mask=unknown)
+            plain = outcomes > 0 if learner._entry.predicts_booleans else outcomes
+            columns["outcome"] = named(names, codes) if names else pa.array(plain, mask=unknown)
         if chances and learner.engine.loss.name == "softmax":
             columns["probability"] = chances[0]
         elif learner.engine.loss.name == "logistic":
