@@ -56,7 +56,8 @@ class Place(NamedTuple):
             for name, n in zip(self._fields[1:], self[1:], strict=True)
             if n is not None
         ]
-        return ", ".join([*([] if self.file is None else [self.file]), *named])
+        file = "standard input" if self.file == "-" else self.file
+        return ", ".join([*([] if file is None else [file]), *named])
 
 
 class NoRegretError(Exception):

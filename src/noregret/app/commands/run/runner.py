@@ -32,7 +32,7 @@ from noregret.app.results.run import Result, Skipped, skipped
 from noregret.base.compiled.machine import keep_freed_memory
 from noregret.base.locks import Locks
 from noregret.base.registry import built, find
-from noregret.errors import BadExample, NoRegretError, tell
+from noregret.errors import BadExample, NoRegretError, Place, tell
 from noregret.hindsight.proofs.answer import USUAL, Limits
 from noregret.linear.learner import is_of_classes
 from noregret.proof.game.game import Game
@@ -359,7 +359,7 @@ class Run:
 
     def refuse_nothing(self) -> None:
         """Raise an error: there was nothing to learn from."""
-        where = ", ".join(self.stream.paths)
+        where = self.files_named
         if self.answers is not None and self.answers.closed:
             raise BrokenPipeError
         if self.stopping:
@@ -379,12 +379,17 @@ class Run:
             )
         raise NoRegretError(f"{where}: there are no examples in it")
 
+    @property
+    def files_named(self) -> str:
+        """The names of the files, for messages."""
+        return ", ".join(str(Place(path)) for path in self.stream.paths)
+
     def check_positive(self) -> None:
         """Refuse labels that are all the same because the positive value was mistyped."""
         positive = self.stream.options.positive
         if positive is not None and not self.watching.positives:
             raise NoRegretError(
-                f"{', '.join(self.stream.paths)}: no outcome is {positive!r}, so all labels are −1:"
+                f"{self.files_named}: no outcome is {positive!r}, so all labels are −1:"
                 " write the positive value as it stands in the data"
             )
 
