@@ -14,7 +14,9 @@ import pytest
 
 import noregret
 from noregret import streams
+from noregret.app.commands.run import runner
 from noregret.app.commands.run.watching import Watching
+from noregret.proof.game.game import Game
 from tests.app.run import data
 from tests.app.run.commands import (
     COMMAND,
@@ -238,3 +240,21 @@ def test_the_pages_of_a_record_end_where_the_rows_say(tmp_path: Path) -> None:
         parts = noregret.play(noregret.WidrowHoff(rate=0.3, norm=9), blocks)
         assert parts.certificate().to_dict() == whole.certificate().to_dict()
         assert parts.curve.regret.tolist() == whole.curve.regret.tolist()
+
+
+def test_sums_that_lost_their_digits_have_a_cure_on_the_command_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    count, path = np.arange(300), tmp_path / "d.csv"
+    table = np.column_stack([20240101 + count % 28, np.sin(count), np.cos(count * count)])
+    np.savetxt(path, table, fmt="%.17g", delimiter=",", header="day,a,y", comments="")
+
+    def sums(learner: Any, **given: Any) -> Any:
+        return Game(learner, **given | {"keep": "sums"})
+
+    monkeypatch.setattr(runner, "Game", sums)
+    said = " ".join(done("run", path, "--target", "y", "--task", "numbers").split())
+    assert "NO CERTIFICATE Only sums over the rows were kept" in said
+    assert "--drop COLUMN" in said
+    assert "keep=" not in said
+    assert "PROMISE KEPT" in done("run", path, "--target", "y", "--drop", "day")

@@ -129,6 +129,15 @@ def test_rows_give_way_to_sums_only_where_these_keep_the_digits(offset: float) -
     assert nr.verify(certificate, X, y).failed == ()
 
 
+def test_rows_are_kept_where_sums_prove_nothing() -> None:
+    rng, count = np.random.default_rng(0), np.arange(2_000)
+    a = rng.normal(size=2_000)
+    X = np.column_stack([np.ones(2_000), a, count, 1.7e9 + 60 * count])
+    game = nr.play(nr.Vaw(), X, a + rng.normal(size=2_000), memory=1_000)
+    interval = game.certificate().regret
+    assert interval.lower - 1e-6 <= game.curve.regret[-1] <= interval.upper + 1e-6
+
+
 @pytest.mark.parametrize("seed", [26, 38, 51])
 def test_a_norm_that_depends_on_how_rows_were_summed_is_confirmed(seed: int) -> None:
     """Columns that depend on each other: a bound is proven again, up to about the same norm."""

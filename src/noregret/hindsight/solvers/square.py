@@ -24,6 +24,8 @@ from noregret.hindsight.solvers.tangent import OnRows, Quadratic, SquareLoss, Ta
 from noregret.hindsight.sums import add_carefully, depth_of, mirrored
 from noregret.limits import SMALLEST, UNDERFLOW
 
+# The relative gap up to which sums without rows are worth a certificate.
+SUMS_GAP = 1e-6
 # The sums within Σ z zᵀ for z = (y, x).
 PLACES: dict[str, Any] = {
     "gram": np.s_[1:, 1:],

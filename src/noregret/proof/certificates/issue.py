@@ -34,6 +34,10 @@ if TYPE_CHECKING:
     from noregret.proof.certificates.certifiable import Certifiable, LearnerLike
 
 
+class LostDigits(NoRegretError):
+    """Sums over the rows have too few digits left for a certificate."""
+
+
 def certify(
     game: Certifiable, name: str | None, limits: Limits, given: Mapping[str, Any]
 ) -> Certificate:
@@ -71,7 +75,7 @@ def certified(
     theorem, findings = chosen(candidates(learner, name), evidence)
     best = evidence.usual() if theorem is None or theorem.best is None else theorem.best(evidence)
     if (lost := evidence.lost_by_sums(best)) is not None:
-        raise NoRegretError(
+        raise LostDigits(
             f"only sums over the rows were kept, which {lost}", "play with keep='rows'"
         )
     slack = evidence.bound_tolerance * abs(best.loss)

@@ -19,6 +19,7 @@ from noregret.errors import NoRegretError
 from noregret.hindsight.losses import is_square
 from noregret.hindsight.rows import Rows
 from noregret.hindsight.solvers.curvature import MAX_DENSE
+from noregret.limits import UNDERFLOW
 from noregret.linear.engine.recorder import Recorder
 from noregret.proof.record.best_so_far import Factor, factors
 from noregret.proof.record.digest import Digest
@@ -204,6 +205,7 @@ class Ledger:
             # Asked when memory is full, and again whenever there are twice as many rows.
             doubled = (self.entered + rows).bit_length() > self.entered.bit_length()
             if (doubled or not pages.spilled) and self.may_drop_rows():
+                self.complete_from_rows()
                 for page in pages.index:
                     if page.words is not None:
                         self.recorder.give_back(page.words)
@@ -235,12 +237,16 @@ class Ledger:
     def may_drop_rows(self) -> bool:
         """Return whether sums are sufficient now that there are many rows.
 
-        They are not as long as they lack digits of the best predictor's loss.
+        They are not as long as they lack digits of the best predictor's loss, or of its proof.
         """
         if self.keep != "auto" or self.sums is None or self.needs_rows:
             return False
         with np.errstate(all="ignore"):
-            return self.sums.know_loss_of(self.sums.best().witness)
+            from noregret.hindsight.solvers.square import SUMS_GAP
+
+            best = self.sums.best()
+            proven = best.gap <= SUMS_GAP * best.loss + UNDERFLOW
+            return proven and self.sums.know_loss_of(best.witness)
 
     def give_up_sums(self) -> None:
         """Continue with rows alone: there are too many features for sums.
@@ -270,13 +276,18 @@ class Ledger:
 
     def curve(self) -> Curve:
         """Return the curve; points that the sums do not give are computed from the rows."""
+        if not self.playing:
+            self.complete_from_rows()
+        return curve_of(self.moments)
+
+    def complete_from_rows(self) -> None:
+        """Add hindsight to the moments that the sums do not give it to, if rows are kept."""
         lost = [m for m in self.moments if math.isnan(m.hindsight or 0) or math.isnan(m.bound or 0)]
-        if lost and self.pages is not None and not self.playing and self.curve_rows < self.entered:
+        if lost and self.pages is not None and self.curve_rows < self.entered:
             self.curve_rows = self.entered
             found = factors(self.pages.blocks(), [moment.rounds for moment in lost])
             for moment, factor in zip(lost, found, strict=False):
                 self.look_back(moment, factor)
-        return curve_of(self.moments)
 
     def due(self, rounds: int, features: int) -> bool:
         """Return whether to compute hindsight again, which is rare enough to be cheap."""

@@ -28,7 +28,7 @@ from noregret.hindsight.proofs.witness import (
 )
 from noregret.hindsight.rows import Rows, score_error
 from noregret.hindsight.solvers.curvature import MAX_DENSE
-from noregret.hindsight.solvers.square import LeastSquares
+from noregret.hindsight.solvers.square import SUMS_GAP, LeastSquares
 from noregret.limits import MAX_PARAMETER, UNDERFLOW
 from noregret.proof.theorems.facts import Facts
 
@@ -38,8 +38,6 @@ if TYPE_CHECKING:
 
 # Largest penalty in hindsight, below the largest parameter.
 MAX_PENALTY = 0.1 * MAX_PARAMETER
-# The relative gap up to which sums without rows are worth a certificate.
-SUMS_GAP = 1e-6
 Floats = NDArray[np.float64]
 
 

@@ -35,6 +35,7 @@ from noregret.base.registry import built, find
 from noregret.errors import BadExample, NoRegretError, Place, tell
 from noregret.hindsight.proofs.answer import USUAL, Limits
 from noregret.linear.learner import is_of_classes
+from noregret.proof.certificates.issue import LostDigits
 from noregret.proof.game.game import Game
 from noregret.proof.game.play_blocks import Played, codes_of, numbers_of
 
@@ -494,7 +495,11 @@ class Run:
         try:
             return self.game.certificate(limits=self.limits()), None
         except (NoRegretError, ArithmeticError, MemoryError, ValueError) as error:
-            return None, str(error) or "there is not enough memory"
+            why = str(error) or "there is not enough memory"
+            if isinstance(error, LostDigits):
+                cure = "leave out such columns, often counters and times (--drop COLUMN)"
+                why = f"{error.what}: {cure}"
+            return None, why
 
     def limits(self) -> Limits:
         """Return how long to look back, and for which gap."""

@@ -289,8 +289,8 @@ def judged(result: Result) -> Verdict:
     """Return the verdict of the certificate, or the reason why there is none."""
     if result.certificate is not None:
         return verdict_of(result.certificate)
-    why = clean(result.uncertified or "").rstrip(".")
-    return Verdict("open", "NO CERTIFICATE", f"There is no certificate{f': {why}' if why else ''}.")
+    why = promise_words(result).removeprefix("There is no certificate: ")
+    return Verdict("open", "NO CERTIFICATE", why[:1].upper() + why[1:])
 
 
 def sentence(result: Result) -> str:
@@ -316,7 +316,8 @@ def promise_words(result: Result, trivial: Trivial | None = None) -> str:
     """Say in one sentence whether the theorem's bound held."""
     certificate = result.certificate
     if certificate is None:
-        return judged(result).words
+        why = clean(result.uncertified or "").rstrip(".")
+        return f"There is no certificate{f': {why}' if why else ''}."
     if certificate.theorem is None:
         return "No theorem covers these parameters, so no bound is claimed."
     holds, failed = certificate.theorem.holds, certificate.theorem.failed
