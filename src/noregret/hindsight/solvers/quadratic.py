@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 from decimal import ROUND_DOWN, Context
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +19,6 @@ from noregret.checks import positive
 from noregret.errors import NoRegretError
 from noregret.hindsight.classes.ball import Ball
 from noregret.hindsight.classes.domain import Domain
-from noregret.hindsight.classes.simplex import Simplex
 from noregret.hindsight.losses import losses_of
 from noregret.hindsight.proofs.answer import USUAL, Answer, Limits, exactly, share
 from noregret.hindsight.proofs.deadline import OutOfTime, expired, tell
@@ -32,6 +32,9 @@ from noregret.hindsight.solvers.sharp import REFINEMENTS, OnColumns, at_most, sh
 from noregret.hindsight.solvers.tangent import Quadratic, SquareLoss, Tangent
 from noregret.hindsight.solvers.triangular import Careful, corners, few_rows, nearest_to_zero
 from noregret.limits import SMALLEST, UNIT
+
+if TYPE_CHECKING:
+    from noregret.hindsight.classes.simplex import Simplex
 
 # The share of the loss by which a lower bound for dependent columns may be lowered for its reach.
 MAX_BOUND_LOSS = 1e-7
@@ -303,6 +306,8 @@ def sharper(
     if answer.relative_gap <= limits.tolerance:
         return answer
     u = nearest_to_zero(corners(rows, weight))
+    from noregret.hindsight.classes.simplex import Simplex
+
     simplex, words = Simplex(len(u), 0.0), simplex_words(0.0, weight)
     other = weighting(exact, simplex, u, u, words, positive("scale", scale), weight)
     other = proven_again(other, loss, scale, weight, limits)
@@ -341,6 +346,8 @@ def best_weights(
     a = positive("scale", scale)
     if weight is not None:
         rows = Doubled(rows, positive("weight", weight))
+    from noregret.hindsight.classes.simplex import Simplex
+
     simplex = Simplex(rows.shape[1], entropy and positive("entropy", entropy) / a)
     losses = losses_of("square", rows.outcomes)
     begin = simplex.centre if start is None else start
