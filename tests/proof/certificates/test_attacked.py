@@ -427,3 +427,36 @@ def test_time_that_ran_out_excuses_no_count_of_rounds() -> None:
         false = copy.deepcopy(contents)
         false["theorem"]["assumptions"][at - 1] |= change
         assert f"theorem.assumptions.{at}" in failed(false, bits, labels)
+
+
+def test_steps_not_taken_are_not_claimed() -> None:
+    """One step of descent is far from least squares, whose weights are another method's."""
+    method = noregret.batch.LinearRegression(method="gradient-descent", steps=1)
+    with pytest.warns(RuntimeWarning, match="has not converged"):
+        contents = play(method, X, Y).certificate().to_dict()
+    honest = contents["loss"]["total"]
+    with pytest.warns(RuntimeWarning, match="has not converged"):
+        assert verify(contents, X, Y).confirmed
+    best = np.linalg.lstsq(X, Y, rcond=None)[0]
+    contents["hindsight"]["witness"] = dict(zip("01", best.tolist(), strict=True))
+    contents["loss"]["total"] = float(np.square(X @ best - Y).sum())
+    assert contents["loss"]["total"] < honest
+    with pytest.warns(RuntimeWarning, match="has not converged"):
+        assert "loss.total" in failed(contents, X, Y)
+
+
+def test_rows_on_the_border_are_counted_as_the_method_does() -> None:
+    rows = np.column_stack([np.tile([1.0, -1.0, 0.0, 0.0], 10), np.tile([0, 0, 1.0, -1.0], 10)])
+    labels = np.where(rows[:, 0] > 0, 1, np.where(rows[:, 0] < 0, -1, 1))
+    contents = play(noregret.batch.SoftMarginSvm(), rows, labels).certificate().to_dict()
+    assert contents["loss"]["mistakes"] == 20  # whose scores are zero
+    contents["hindsight"]["witness"]["1"] = 1e-9
+    contents["loss"]["mistakes"] = 10
+    assert "loss.mistakes" in failed(contents, rows, labels)
+
+
+def test_what_is_not_searched_does_not_run_out_of_time() -> None:
+    losses = RNG.random((40, 3))
+    contents = play(noregret.experts.Hedge(), losses).certificate().to_dict()
+    contents["hindsight"] |= {"seconds": 0.001, "exact": False}
+    assert "hindsight.exact" in failed(contents, losses)

@@ -91,6 +91,12 @@ def is_within(
     return UNLIMITED.fullmatch(comparator) is not None
 
 
+def is_of_weights(comparator: str) -> bool:
+    """Return whether a class is one of weights, among which is searched; not one of a few items."""
+    kinds = LIMITED_NORM, BOX, SIGNED, SIMPLEX, SUM_OF_ONE, UNLIMITED
+    return any(kind.fullmatch(comparator) for kind in kinds)
+
+
 def mistakes_at_most(rows: Rows, weights: Floats) -> int:
     """Return an upper bound of a linear predictor's mistakes; scores of uncertain sign count."""
     sure = as_labels(rows.outcomes) * rows.scores(weights) - score_error(rows, weights)

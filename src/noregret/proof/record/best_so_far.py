@@ -100,6 +100,8 @@ def least_loss(sums: LeastSquares, penalty: float, usual: float, sure: bool = Fa
     moment = moment * scale
     if not (np.isfinite(system).all() and np.isfinite(moment).all()):
         return math.nan
+    if sure and sums.rounds <= len(moment) and not are_counts(gram):
+        return math.nan  # fewer rows than columns: dependent, or nearly so
     u, steepness, left, part = solution(system, moment, error)
     loss = energy - 2 * float(moment @ u) + float(u @ system @ u)
     size = math.sqrt(energy) + float(np.abs(u).sum())

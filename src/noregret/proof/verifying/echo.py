@@ -113,6 +113,7 @@ def holds(judge: Judge, path: str, stated: Any, found: Any) -> Line:
 ECHO_RULES: dict[str, Rule] = {
     **RULES,
     "data.target": none_of_it,
+    "hindsight.seconds": none_of_it,
     "hindsight.tolerance": none_of_it,
     "theorem.measured": measured,
     "theorem.holds": holds,

@@ -22,7 +22,7 @@ from noregret.proof.certificates.issue import beside, candidates
 from noregret.proof.game.game import play
 from noregret.proof.theorems.averaging import averaged
 from noregret.proof.theorems.theorem import REGRETS
-from noregret.proof.verifying.comparing import SEARCH_FACTOR, SEARCHED, TOLERANCE, are_close
+from noregret.proof.verifying.comparing import SEARCHED, TOLERANCE, are_close
 from noregret.proof.verifying.confirm import compared
 from noregret.proof.verifying.judging import Replay
 from noregret.proof.verifying.limits import check_limits
@@ -270,15 +270,19 @@ def is_as_good(
     """Return whether stated weights are as good as those that the method finds.
 
     Their loss is at most that of the method's own weights; or, if the certificate is not exact, of
-    weights computed from sums over the rows. If the theorem is about another quantity, both it and
-    the loss are nearly those of the method's own weights.
+    weights computed from sums over the rows. If the theorem is about another quantity, this and the
+    loss are nearly those of the method's own weights, and the mistakes are the same.
     """
     here, there = restated.theorem, found.theorem
     if here is not None and there is not None and here.quantity not in REGRETS:
         both = (here.measured, there.measured), (restated.loss.total, found.loss.total)
-        return here.holds == there.holds and all(are_close(*pair, SEARCHED) for pair in both)
+        return (
+            here.holds == there.holds
+            and restated.loss.mistakes == found.loss.mistakes
+            and all(are_close(*pair, SEARCHED) for pair in both)
+        )
     excess = restated.loss.total - found.loss.total * (1 + TOLERANCE)
     excess -= restated.hindsight.loss - restated.loss.total  # rounding
     if stated.hindsight.exact:
         return excess <= 0
-    return excess <= 0 or excess <= SEARCH_FACTOR * (loss_by_sums() - found.loss.total)
+    return excess <= 0 or excess <= (1 + SEARCHED) * (loss_by_sums() - found.loss.total)
