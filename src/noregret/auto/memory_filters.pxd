@@ -37,6 +37,7 @@ cdef class Filters:
     cdef void grant(self, Py_ssize_t i, double prior) noexcept nogil
     cdef bint queue(self, const double* x, double y, double importance, const double* z, const double* r) noexcept nogil
     cdef bint learn(self) noexcept nogil
+    cdef double* gains(self, int row) noexcept nogil
     cdef void step(self, int row, const double* errors) noexcept nogil
     cdef void step_of(self, int row, const double* errors, Py_ssize_t sets) noexcept nogil
     cdef void restart(self) noexcept nogil

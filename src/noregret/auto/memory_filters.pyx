@@ -47,6 +47,23 @@ SCRATCH = ("k",)
 # The queued rows.
 QUEUE = {name: numbers * MAX_QUEUED_ROWS
          for name, numbers in {"rows": MAX_INPUTS, "told": 2, "unsure": FOUR, "worth": FOUR}.items()}
+# Bytes per cache line.
+LINE_BYTES = 64
+
+
+def aligned(count):
+    """Return zeros that begin with a cache line."""
+    made = np.zeros(count + LINE_BYTES // 8)
+    start = -made.ctypes.data % LINE_BYTES // 8
+    return made[start:start + count]
+
+
+def column_places(n):
+    """Return where the numbers of U are in memory, where columns are filled up to an even number of inputs."""
+    columns = np.repeat(np.arange(n), np.arange(n))
+    inputs = np.arange(len(columns)) - columns * (columns - 1) // 2
+    half = columns // 2
+    return (FOUR * (2 * half * (half + columns % 2) + inputs)[:, None] + np.arange(FOUR)).ravel()
 
 
 @cython.final
@@ -69,7 +86,7 @@ cdef class Filters:
         if n == old:
             return
         sizes = self.sizes(n)
-        made = {name: np.zeros(size) for name, size in sizes.items()}
+        made = {name: aligned(size) for name, size in sizes.items()}
         for name in (*SINGLE, *QUEUE, "U", "D"):
             part = min(sizes[name], len(self.arrays[name]))
             made[name][:part] = self.arrays[name][:part]
@@ -85,15 +102,16 @@ cdef class Filters:
     cdef void widen(self, int variants):
         """Change the number of sets of weights; new ones start at zero."""
         cdef Py_ssize_t kept = min(self.variants, variants) * self.n * FOUR
-        made = np.zeros(FOUR * self.n * variants)
+        made = aligned(FOUR * self.n * variants)
         made[:kept] = self.arrays["w"][:kept]
         self.arrays["w"], self.variants = made, variants
         self.relocate()
 
     def sizes(self, n):
         """Return the length of each array for n inputs."""
-        found = {name: n for name in SINGLE} | {"D": FOUR * n, "k": FOUR * n * MAX_QUEUED_ROWS} | QUEUE
-        return found | {"U": FOUR * (n * (n - 1) // 2), "w": FOUR * n * self.variants}
+        even, half = n + n % 2, n // 2
+        found = {name: n for name in SINGLE} | {"D": FOUR * n, "k": FOUR * even * MAX_QUEUED_ROWS} | QUEUE
+        return found | {"U": 2 * FOUR * half * (half + n % 2), "w": FOUR * n * self.variants}
 
     cdef void relocate(self):
         """Update the pointers after the arrays moved."""
@@ -109,7 +127,7 @@ cdef class Filters:
         """Reset the weights and covariances, but not the spreads of the inputs."""
         cdef Py_ssize_t i, lane
         self.prior[0] = self.constant / self.most[0]
-        for i in range(2 * self.n * (self.n - 1)):
+        for i in range(2 * FOUR * (self.n // 2) * (self.n // 2 + self.n % 2)):
             self.U[i] = 0
         for i in range(FOUR * self.n * self.variants):
             self.w[i] = 0
@@ -185,15 +203,18 @@ cdef class Filters:
             self.restart()
         return sane
 
+    cdef double* gains(self, int row) noexcept nogil:
+        return self.k + row * FOUR * (self.n + self.n % 2)
+
     cdef void step(self, int row, const double* errors) noexcept nogil:
         """Move the weights by the gain of a row times the errors, four per set."""
-        noregret_filters_step(self.w, self.k + row * FOUR * self.n, errors, self.n, self.variants)
+        noregret_filters_step(self.w, self.gains(row), errors, self.n, self.variants)
 
     cdef void step_of(self, int row, const double* errors, Py_ssize_t sets) noexcept nogil:
         """Move the first sets of weights."""
         cdef Py_ssize_t each
         for each in range(sets):
-            noregret_filters_step(self.w + each * FOUR * self.n, self.k + row * FOUR * self.n, errors + each * FOUR, self.n, 1)
+            noregret_filters_step(self.w + each * FOUR * self.n, self.gains(row), errors + each * FOUR, self.n, 1)
 
     def weights(self, variant, lane):
         """Return the weights of one filter, the constant's first."""
@@ -205,6 +226,7 @@ cdef class Filters:
     def get_state(self):
         """Return the state: (arrays, numbers)."""
         kept = {name: array.copy() for name, array in self.arrays.items() if name not in SCRATCH}
+        kept["U"] = kept["U"][column_places(self.n)]
         return kept, {"n": self.n, "rounds": self.rounds, "looked": self.looked, "waiting": self.waiting}
 
     def set_state(self, arrays, numbers):
@@ -214,12 +236,13 @@ cdef class Filters:
         if not 1 <= n <= MAX_INPUTS or numbers["waiting"] >= MAX_QUEUED_ROWS:
             raise ValueError("the state's numbers make no sense")
         sizes = {name: size for name, size in self.sizes(n).items() if name not in SCRATCH}
-        state_arrays(arrays, sizes)
+        state_arrays(arrays, sizes | {"U": FOUR * (n * (n - 1) // 2)})
         for name in (*SINGLE[:2], "squares", "D"):
             if (arrays[name] < 0).any():
                 raise ValueError(f"array {name} holds a negative number")
         self.n, self.rounds, self.looked, self.waiting = n, numbers["rounds"], numbers["looked"], numbers["waiting"]
-        self.arrays = {name: np.array(array) for name, array in arrays.items()}
-        self.arrays["k"] = np.zeros(FOUR * n * MAX_QUEUED_ROWS)
+        self.arrays = {name: aligned(size) for name, size in self.sizes(n).items()}
+        for name, array in arrays.items():
+            self.arrays[name][column_places(n) if name == "U" else slice(None)] = array
         self.granted = int(np.count_nonzero(self.arrays["prior"][1:]))
         self.relocate()

@@ -24,6 +24,8 @@ static const double LEAST = 1e-18;
 #pragma GCC push_options
 #pragma GCC target("avx2,fma")
 #define NAMED(name) wide_##name
+#define LESSER(a, b) ((lanes)_mm256_min_pd((__m256d)(b), (__m256d)(a)))
+#define GREATER(a, b) ((lanes)_mm256_max_pd((__m256d)(b), (__m256d)(a)))
 #define STEP 1
 #include "memory_filters_widths.h"
 #pragma GCC pop_options
@@ -31,6 +33,8 @@ static const double LEAST = 1e-18;
 #pragma GCC push_options /* or of eight */
 #pragma GCC target("avx512f,avx512dq,avx512vl,fma")
 #define NAMED(name) widest_##name
+#define LESSER(a, b) ((lanes)_mm256_min_pd((__m256d)(b), (__m256d)(a)))
+#define GREATER(a, b) ((lanes)_mm256_max_pd((__m256d)(b), (__m256d)(a)))
 #define STEP 2
 #include "memory_filters_widths.h"
 #pragma GCC pop_options

@@ -1,8 +1,9 @@
 /* Four recursive filters side by side, on the same inputs: one load of an input serves all four.
 
    Each keeps the covariance of its weights as U D U', U unit upper triangular and D positive, so that
-   it stays symmetric and positive definite under rounding. Column j of U, without its diagonal, is at
-   U + 4 j (j - 1) / 2; every number lies next to the same number of the other three filters. */
+   it stays symmetric and positive definite under rounding. Columns of U, without their
+   diagonal, lie one behind the other, filled up to an even number of inputs, so that vectors of two
+   inputs never straddle cache lines; every number lies next to the same number of the other three. */
 #ifndef NOREGRET_FILTERS_H
 #define NOREGRET_FILTERS_H
 
@@ -23,7 +24,7 @@ void noregret_filters_project(const double *U, const double *D, const double *x,
 
 /* Updates the covariance by rows of x, `stride` apart, in order, with a weight r each: the share
    `forget` of the past is kept per row, with variances up to `most` times the prior of an input. Fills
-   in the gains k, n per row: weights move by k times the error. Returns whether the gains are finite. */
+   in the gains k, n per row and one more if n is odd: weights move by k times the error. Returns whether the gains are finite. */
 int noregret_filters_learn(double *U, double *D, const double *x, ptrdiff_t stride, int rows,
                            const double *prior, const double *most, const double *forget,
                            const double *r, double *k, ptrdiff_t n);

@@ -8,21 +8,32 @@ typedef double NAMED(pair) __attribute__((vector_size(32 * STEP), aligned(8), ma
 #define bits NAMED(bits)
 #define pair NAMED(pair)
 #if STEP == 2
+/* One store for two inputs: a load of both would have to wait for two of them. */
+#define PUT_TWO(p, i, a, b)                                                                         \
+    (TWO_TO(p, i) = (pair)_mm512_insertf64x4(_mm512_castpd256_pd512((__m256d)(a)), (__m256d)(b), 1))
 #define BOTH(a) ((pair)_mm512_broadcast_f64x4((__m256d)(a)))
 #define FOLDED(a)                                                                                   \
     ((lanes)_mm512_castpd512_pd256((__m512d)(a)) + (lanes)_mm512_extractf64x4_pd((__m512d)(a), 1))
 #else
+#define PUT_TWO(p, i, a, b) (TO(p, i) = (a), TO(p, (i) + 1) = (b))
 #define BOTH(a) (a)
 #define FOLDED(a) (a)
 #endif
 
 
-INLINED const double *NAMED(column)(const double *U, ptrdiff_t j) { return U + 2 * j * (j - 1); }
+INLINED const double *NAMED(column)(const double *U, ptrdiff_t j) {
+    const ptrdiff_t half = j / 2;
+    return U + 8 * half * (half + j % 2);
+}
 
+#ifndef LESSER /* a where one is no number */
 INLINED lanes NAMED(lesser)(lanes a, lanes b) {
     const bits which = b < a;
     return (lanes)((which & (bits)b) | (~which & (bits)a));
 }
+#define LESSER(a, b) NAMED(lesser)(a, b)
+#define GREATER(a, b) (-NAMED(lesser)(-(a), -(b)))
+#endif
 
 /* The positions of nonzero inputs, even and odd ones; sums do not depend on whether they are listed. */
 typedef struct {
@@ -122,12 +133,12 @@ typedef struct {
 } NAMED(progress);
 
 /* Updates the variance of column j; returns the factor by which its column loses the gain so far. */
-INLINED lanes NAMED(settled)(NAMED(progress) *p, double *D, lanes ceiling, lanes renewed, ptrdiff_t j, lanes f,
-                      lanes v) {
+INLINED lanes NAMED(settled)(NAMED(progress) *p, double *D, lanes ceiling, lanes renewed, ptrdiff_t j,
+                             lanes f, lanes v) {
     const lanes slope = p->weight * f, after = p->before + slope * v, part = -slope * p->inverse;
     p->inverse = 1.0 / after;
-    const lanes d = NAMED(lesser)(AT(D, j) * p->before * p->inverse * renewed, ceiling);
-    TO(D, j) = -NAMED(lesser)(-d, -(ceiling * ALL(LEAST)));
+    const lanes d = LESSER(AT(D, j) * p->before * p->inverse * renewed, ceiling);
+    TO(D, j) = GREATER(d, ceiling * ALL(LEAST));
     p->before = after;
     return part;
 }
@@ -141,61 +152,83 @@ INLINED lanes NAMED(inner)(const double *u, const double *x, ptrdiff_t j) {
     return FOLDED(sum);
 }
 
-/* Columns are processed in pairs, so that the gain is read and written once for both, and each column
-   is updated by all rows before the next, while it is in cache. During the update by one row it is
-   multiplied with the next. */
-INLINED void NAMED(learn_rows)(double *U, double *D, const double *x, ptrdiff_t stride, int rows,
-                               const double *prior, lanes cap, lanes renewed, NAMED(progress) *p,
-                               double *k, ptrdiff_t n) {
-    for (ptrdiff_t j = 0; j + 2 <= n; j += 2) {
-        double *u = (double *)NAMED(column)(U, j), *w = (double *)NAMED(column)(U, j + 1);
-        const lanes low = cap * ALL(prior[j]), high = cap * ALL(prior[j + 1]);
-        lanes f0 = AT(x, j) + NAMED(inner)(u, x, j);
-        lanes f1 = AT(x, j + 1) + (NAMED(inner)(w, x, j) + AT(w, j) * AT(x, j));
-        for (int b = 0; b < rows; b++) {
-            double *gains = k + 4 * n * b;
-            const double *next = b + 1 < rows ? x + stride * (b + 1) : x;
-            const lanes v0 = AT(D, j) * f0, v1 = AT(D, j + 1) * f1;
-            const lanes p0 = NAMED(settled)(p + b, D, low, renewed, j, f0, v0);
-            const lanes p1 = NAMED(settled)(p + b, D, high, renewed, j + 1, f1, v1);
-            const pair vv0 = BOTH(v0), vv1 = BOTH(v1), pp0 = BOTH(p0), pp1 = BOTH(p1);
-            pair a0 = {0}, a1 = {0};
-            for (ptrdiff_t i = 0; i < j; i += STEP) {
-                const pair a = TWO(u, i), c = TWO(w, i), gain = TWO(gains, i), more = gain + a * vv0;
-                const pair first = a + pp0 * gain, second = c + pp1 * more, at = TWO(next, i);
-                TWO_TO(u, i) = first;
-                TWO_TO(w, i) = second;
-                TWO_TO(gains, i) = more + c * vv1;
-                a0 += first * at;
-                a1 += second * at;
-            }
-            const lanes c = AT(w, j), second = c + p1 * v0;
-            TO(w, j) = second;
-            TO(gains, j) = v0 + c * v1;
-            TO(gains, j + 1) = v1;
-            f0 = AT(next, j) + FOLDED(a0);
-            f1 = AT(next, j + 1) + (FOLDED(a1) + second * AT(next, j));
+/* The columns j and j + 1, j even, updated by one row. `f` is the row times these columns; during the
+   update they are multiplied with the next row, unless this is the last. */
+INLINED void NAMED(learn_pair)(double *U, double *D, ptrdiff_t j, const double *most, lanes renewed,
+                               NAMED(progress) *p, double *gains, lanes *f,
+                               const double *next) {
+    double *u = (double *)NAMED(column)(U, j), *w = (double *)NAMED(column)(U, j + 1);
+    const lanes v0 = AT(D, j) * f[0], v1 = AT(D, j + 1) * f[1];
+    const lanes p0 = NAMED(settled)(p, D, AT(most, j), renewed, j, f[0], v0);
+    const lanes p1 = NAMED(settled)(p, D, AT(most, j + 1), renewed, j + 1, f[1], v1);
+    const pair vv0 = BOTH(v0), vv1 = BOTH(v1), pp0 = BOTH(p0), pp1 = BOTH(p1);
+    pair a0 = {0}, a1 = {0};
+    for (ptrdiff_t i = 0; i < j; i += STEP) {
+        const pair a = TWO(u, i), c = TWO(w, i), gain = TWO(gains, i), more = gain + a * vv0;
+        const pair first = a + pp0 * gain, second = c + pp1 * more;
+        TWO_TO(u, i) = first;
+        TWO_TO(w, i) = second;
+        TWO_TO(gains, i) = more + c * vv1;
+        if (next != NULL) {
+            const pair at = TWO(next, i);
+            a0 += first * at;
+            a1 += second * at;
         }
     }
-    if (n % 2 == 1) { /* the last column has no partner */
-        const ptrdiff_t j = n - 1;
-        double *u = (double *)NAMED(column)(U, j);
-        lanes f0 = AT(x, j) + NAMED(inner)(u, x, j);
-        for (int b = 0; b < rows; b++) {
-            double *gains = k + 4 * n * b;
-            const double *next = b + 1 < rows ? x + stride * (b + 1) : x;
-            const lanes v0 = AT(D, j) * f0;
-            const lanes p0 = NAMED(settled)(p + b, D, cap * ALL(prior[j]), renewed, j, f0, v0);
-            const pair vv0 = BOTH(v0), pp0 = BOTH(p0);
-            pair a0 = {0};
-            for (ptrdiff_t i = 0; i < j; i += STEP) {
-                const pair was = TWO(u, i), gain = TWO(gains, i), now = was + pp0 * gain;
-                TWO_TO(u, i) = now;
-                TWO_TO(gains, i) = gain + was * vv0;
-                a0 += now * TWO(next, i);
+    const lanes c = AT(w, j), second = c + p1 * v0;
+    TO(w, j) = second;
+    PUT_TWO(gains, j, v0 + c * v1, v1);
+    if (next != NULL) {
+        f[2] = AT(next, j) + FOLDED(a0);
+        f[3] = AT(next, j + 1) + (FOLDED(a1) + second * AT(next, j));
+    }
+}
+
+/* The same for the last column of an odd number, which has no partner. */
+INLINED void NAMED(learn_last)(double *U, double *D, ptrdiff_t j, const double *most, lanes renewed,
+                               NAMED(progress) *p, double *gains, lanes *f,
+                               const double *next) {
+    double *u = (double *)NAMED(column)(U, j);
+    const lanes v0 = AT(D, j) * f[0];
+    const lanes p0 = NAMED(settled)(p, D, AT(most, j), renewed, j, f[0], v0);
+    const pair vv0 = BOTH(v0), pp0 = BOTH(p0);
+    pair a0 = {0};
+    for (ptrdiff_t i = 0; i < j; i += STEP) {
+        const pair was = TWO(u, i), gain = TWO(gains, i), now = was + pp0 * gain;
+        TWO_TO(u, i) = now;
+        TWO_TO(gains, i) = gain + was * vv0;
+        if (next != NULL) {
+            a0 += now * TWO(next, i);
+        }
+    }
+    TO(gains, j) = v0;
+    if (next != NULL) {
+        f[2] = AT(next, j) + FOLDED(a0);
+    }
+}
+
+/* Columns are processed in pairs, so that the gain is read and written once for both. A row follows one
+   pair behind the row before it: what rows do at a time is independent, and the processor overlaps it. */
+INLINED void NAMED(learn_rows)(double *U, double *D, const double *x, ptrdiff_t stride, int rows,
+                               const double *most, lanes renewed, NAMED(progress) *p, double *k,
+                               ptrdiff_t n) {
+    lanes f[2 * NOREGRET_MAX_QUEUED_ROWS]; /* of every row, for its next pair of columns */
+    for (ptrdiff_t start = 0; start < n + 2 * (rows - 1); start += 2) {
+        if (start < n) {
+            f[0] = AT(x, start) + NAMED(inner)(NAMED(column)(U, start), x, start);
+        }
+        if (start + 1 < n) {
+            const double *w = NAMED(column)(U, start + 1);
+            f[1] = AT(x, start + 1) + (NAMED(inner)(w, x, start) + AT(w, start) * AT(x, start));
+        }
+        for (int b = rows - 1; b >= 0; b--) {
+            const ptrdiff_t j = start - 2 * b;
+            const double *next = b + 1 < rows ? x + stride * (b + 1) : NULL;
+            if (j >= 0 && j + 1 < n) {
+                NAMED(learn_pair)(U, D, j, most, renewed, p + b, k + stride * b, f + 2 * b, next);
+            } else if (j >= 0 && j < n) {
+                NAMED(learn_last)(U, D, j, most, renewed, p + b, k + stride * b, f + 2 * b, next);
             }
-            TO(gains, j) = v0;
-            f0 = AT(next, j) + FOLDED(a0);
         }
     }
 }
@@ -204,25 +237,33 @@ static int NAMED(learn)(double *U, double *D, const double *x, ptrdiff_t stride,
                         const double *prior, const double *most, const double *forget,
                         const double *r, double *k, ptrdiff_t n) {
     const lanes kept = AT(forget, 0), renewed = 1.0 / kept;
+    const ptrdiff_t even = n + n % 2;
     NAMED(progress) p[NOREGRET_MAX_QUEUED_ROWS];
-    double fours[4 * NOREGRET_MAX_QUEUED_ROWS * NOREGRET_MAX_INPUTS];
+    _Alignas(64) double fours[4 * NOREGRET_MAX_QUEUED_ROWS * (NOREGRET_MAX_INPUTS + 1)];
+    double ceilings[4 * NOREGRET_MAX_INPUTS];
     lanes sane = {0};
+    for (ptrdiff_t j = 0; j < n; j++) {
+        TO(ceilings, j) = AT(most, 0) * ALL(prior[j]);
+    }
     for (int b = 0; b < rows; b++) {
         p[b] = (NAMED(progress)){AT(r, b), kept, renewed};
-        for (ptrdiff_t i = 0; i < n; i++) {
-            TO(fours, n * b + i) = ALL(x[stride * b + i]);
+        const double *row = x + stride * b;
+        for (ptrdiff_t i = 0; i < n; i += 2) {
+            PUT_TWO(fours, even * b + i, ALL(row[i]), ALL(i + 1 < n ? row[i + 1] : 0.0));
         }
     }
     if (rows == NOREGRET_MAX_QUEUED_ROWS) {
-        NAMED(learn_rows)(U, D, fours, 4 * n, NOREGRET_MAX_QUEUED_ROWS, prior, AT(most, 0), renewed, p, k, n);
+        NAMED(learn_rows)(U, D, fours, 4 * even, NOREGRET_MAX_QUEUED_ROWS, ceilings, renewed, p, k, n);
+    } else if (rows == 1) {
+        NAMED(learn_rows)(U, D, fours, 4 * even, 1, ceilings, renewed, p, k, n);
     } else {
-        NAMED(learn_rows)(U, D, fours, 4 * n, rows, prior, AT(most, 0), renewed, p, k, n);
+        NAMED(learn_rows)(U, D, fours, 4 * even, rows, ceilings, renewed, p, k, n);
     }
     for (int b = 0; b < rows; b++) {
         sane += p[b].before - p[b].before;
         for (ptrdiff_t j = 0; j < n; j++) {
-            const lanes gain = AT(k, n * b + j) * p[b].inverse;
-            TO(k, n * b + j) = gain;
+            const lanes gain = AT(k, even * b + j) * p[b].inverse;
+            TO(k, even * b + j) = gain;
             sane += gain - gain;
         }
     }
@@ -269,10 +310,13 @@ static void NAMED(raise)(double *U, double *D, ptrdiff_t j, const double *more, 
     }
 }
 
+#undef LESSER
+#undef GREATER
 #undef lanes
 #undef bits
 #undef pair
 #undef BOTH
+#undef PUT_TWO
 #undef FOLDED
 #undef STEP
 #undef NAMED
