@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-from scipy.optimize import linprog, minimize
+from scipy.optimize import linprog
 
 import noregret as nr
 from noregret.hindsight import Answer, Rows, best_classes, largest_class_margin
+from tests.hindsight.problems import cp, solved
 from tests.thorough import sized
 
 Floats = NDArray[np.float64]
@@ -57,20 +58,6 @@ def exact_loss(loss: str, X: Floats, y: Any, W: Floats) -> Decimal:
     return total
 
 
-def lines(loss: str, X: Floats, y: Any, W: Floats) -> tuple[Floats, Floats]:
-    """Return the gradient of the loss at W, and its values."""
-    S = X @ W
-    E = np.eye(W.shape[1])[y]
-    if loss == "softmax":
-        P = np.exp(S - np.logaddexp.reduce(S, axis=1, keepdims=True))
-        values = np.logaddexp.reduce(S, axis=1) - (S * E).sum(axis=1)
-    else:
-        excess = S - (S * E).sum(axis=1, keepdims=True) + 1 - E
-        P = np.eye(W.shape[1])[excess.argmax(axis=1)]
-        values = excess.max(axis=1)
-    return X.T @ (P - E), values
-
-
 @pytest.mark.parametrize("radius", [0.3, 5.0])
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("loss", LOSSES)
@@ -92,27 +79,30 @@ def test_the_interval_holds_in_exact_arithmetic(loss: str, kind: str, radius: fl
 
 
 @pytest.mark.parametrize("kind", ["random", "collinear", "sparse"])
-def test_softmax_is_that_of_scipy(kind: str) -> None:
+@pytest.mark.parametrize("loss", LOSSES)
+def test_the_best_is_that_of_a_conic_solver(loss: str, kind: str) -> None:
     for seed in range(sized(2, full=10)):
         X, y = problem(kind, seed)
-        shape, radius = (X.shape[1], y.max() + 1), 2.0
+        W, E = cp.Variable((X.shape[1], int(y.max()) + 1)), np.eye(int(y.max()) + 1)[y]
+        own = cp.sum(cp.multiply(E, X @ W))
+        highest = cp.log_sum_exp(X @ W, axis=1) if loss == "softmax" else cp.max(X @ W + 1 - E, 1)
+        least = solved(cp.sum(highest) - own, [cp.norm(W, "fro") <= 2.0])
+        answer = best_classes(Rows(X, y.astype(float)), loss, 2.0)
+        assert least is not None
+        assert answer.relative_gap <= 1e-6
+        assert answer.loss == pytest.approx(least, rel=1e-6)
 
-        def value(w: Floats, X: Any = X, y: Any = y, shape: Any = shape) -> tuple[float, Floats]:
-            slope, values = lines("softmax", X, y, w.reshape(shape))
-            return float(values.sum()), slope.reshape(-1)
 
-        found = minimize(
-            value,
-            np.zeros(shape[0] * shape[1]),
-            jac=True,
-            method="SLSQP",
-            constraints=[
-                {"type": "ineq", "fun": lambda w: 4.0 - w @ w, "jac": lambda w: -2 * w}
-            ],
-            options={"maxiter": 500, "ftol": 1e-13},
-        )  # fmt: skip
-        answer = best_classes(Rows(X, y.astype(float)), "softmax", radius)
-        assert answer.loss == pytest.approx(found.fun, rel=1e-6)
+def test_columns_without_values_do_not_hide_the_best() -> None:
+    """Of more than 300 weights, whose matrix of second derivatives has zeros in its corners."""
+    rng = np.random.default_rng(4)
+    X = rng.normal(size=(400, 40))
+    X[:, [0, 39]] = 0.0
+    y = (X @ rng.normal(size=(40, 10)) + 3 * rng.gumbel(size=(400, 10))).argmax(axis=1)
+    answer = best_classes(Rows(X, y.astype(float)), "softmax", 1.0)
+    dense = best_classes(Rows(X[:, 1:39], y.astype(float)), "softmax", 1.0)
+    assert answer.relative_gap <= 1e-6
+    assert answer.loss == pytest.approx(dense.loss, rel=1e-6)
 
 
 def test_a_free_hinge_is_that_of_a_linear_program() -> None:

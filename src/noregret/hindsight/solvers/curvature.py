@@ -122,7 +122,7 @@ class Factored:
         """Return v with (H + diag(added)) v = r, the system scaled to ones on its diagonal."""
         scale = 1 / np.sqrt(self.diagonal + kept_solvable(self.diagonal, added))
         lower = self.factor(scale)
-        return np.asarray(scale * solved(lower.T, solved(lower, scale * r)))
+        return np.asarray(scale * solved(lower, scale * r))
 
     def factor(self, scale: Floats) -> Any:
         """Return the factor of the scaled system, kept for the next call."""
@@ -144,14 +144,13 @@ class Factored:
         return factor
 
 
-def solved(triangle: Floats, r: Floats) -> Floats:
-    """Return v with T v = r for a triangular T; by SciPy, slow to load, only if it is large."""
+def solved(factor: Floats, r: Floats) -> Floats:
+    """Return v with L Lᵀ v = r for a lower triangle L; by SciPy, slow to load, only if large."""
     if len(r) <= MAX_ALWAYS_DENSE:
-        return np.asarray(np.linalg.solve(triangle, r))
-    from scipy.linalg import solve_triangular
+        return np.asarray(np.linalg.solve(factor.T, np.linalg.solve(factor, r)))
+    from scipy.linalg import cho_solve
 
-    lower = bool(triangle[-1, 0]) or not triangle[0, -1]
-    return np.asarray(solve_triangular(triangle, r, lower=lower, check_finite=False))
+    return np.asarray(cho_solve((factor, True), r, check_finite=False))
 
 
 class FewRows:
