@@ -195,6 +195,55 @@ def test_names_not_admitted_are_left_out(known: bytes, text: bytes) -> None:
     )
 
 
+@often
+@given(
+    st.lists(TEXTS, min_size=2, max_size=5),
+    st.booleans(),
+    st.sampled_from([None, None, 2, 20]),
+    st.booleans(),
+    st.integers(1, 3),
+)
+def test_rows_do_not_depend_on_which_names_were_known_when_they_were_scanned(
+    texts: list[bytes], intercept: bool, bits: int | None, learning: bool, late: int
+) -> None:
+    vocabulary, same = Vocabulary(bits), Vocabulary(bits)
+    hashed = bits is not None
+    known = [vocabulary.known] * late  # as other threads see them: some texts behind
+    for text in texts:
+        scanned = scan_vw(text, 1, intercept, learning, hashed, known[-late])
+        rows = resolve_vw(scanned, vocabulary, learning=learning)
+        alone = resolve_vw(scan_vw(text, 1, intercept, learning, hashed), same, learning=learning)
+        assert rows.starts.tolist() == alone.starts.tolist()
+        assert rows.indices.tolist() == alone.indices.tolist()
+        assert rows.data.tolist() == alone.data.tolist()
+        assert vocabulary.names() == same.names()
+        assert vocabulary.shared == same.shared
+        known.append(vocabulary.known)
+    last = scan_vw(texts[0], 1, intercept, True, hashed, vocabulary.known)
+    rows = resolve_vw(last, vocabulary, admit=False)
+    assert rows.indices.tolist() == alone_again(texts[0], intercept, same, hashed)
+    assert vocabulary.names() == same.names()
+
+
+def alone_again(text: bytes, intercept: bool, same: Vocabulary, hashed: bool) -> list[int]:
+    rows = resolve_vw(scan_vw(text, 1, intercept, True, hashed), same, admit=False)
+    return [int(index) for index in rows.indices]
+
+
+def test_a_scan_is_resolved_once_and_by_the_vocabulary_it_was_for() -> None:
+    vocabulary = Vocabulary()
+    scanned = scan_vw(b"1 | a b", 1, False)
+    resolve_vw(scanned, vocabulary)
+    with pytest.raises(ValueError, match="already"):
+        resolve_vw(scanned, vocabulary)
+    other = scan_vw(b"1 | a", 1, False, known=vocabulary.known)
+    with pytest.raises(ValueError, match="another vocabulary"):
+        resolve_vw(other, Vocabulary())
+    vocabulary.cut(1)
+    with pytest.raises(ValueError, match="another vocabulary"):
+        resolve_vw(other, vocabulary)
+
+
 def read(text: bytes, intercept: bool = False) -> tuple[Rows, list[str]]:
     vocabulary = Vocabulary()
     return resolve_vw(scan_vw(text, 1, intercept), vocabulary), vocabulary.names()

@@ -25,7 +25,8 @@ class SvmlightReading(TextReading):
         """Parse lines."""
         intercept, scored = self.options.intercept, not self.learning
         if self.named:
-            return scan_svmlight(text, 1, intercept, scored, hashed=True)
+            known = self.vocabulary.known
+            return scan_svmlight(text, 1, intercept, scored, hashed=True, known=known)
         return parse_svmlight(text, 1, intercept, scored=scored)
 
     def rows_of(self, found: Any) -> Rows:

@@ -16,17 +16,18 @@ class VwReading(TextReading):
     """
 
     def scan(self, text: bytes) -> Any:
-        """Parse lines, but for the names."""
+        """Parse lines, and look up the names that are known."""
         return scan_vw(
             text,
             1,
             self.options.intercept,
             scored=not self.learning,
             hashed=self.options.hash is not None,
+            known=self.vocabulary.known,
         )
 
     def rows_of(self, found: Any) -> Rows:
-        """Look the names up."""
+        """Look the other names up."""
         return resolve_vw(found, self.vocabulary, learning=self.learning)
 
 

@@ -182,7 +182,7 @@ int noregret_read_csv(noregret_table *table, const char *text, size_t size, int6
                       const int32_t *places, char delimiter, int missing) {
     const noregret_mark_set set = {delimiter, '\n', 0, 4};
     int32_t *unfilled = malloc((size_t)table->width * sizeof(int32_t) + 1);
-    noregret_piece piece = {NULL, NULL, NULL, 0, 0};
+    noregret_piece piece = {NULL, NULL, NULL, 0, 0, 0};
     if (unfilled == NULL) {
         return NOREGRET_NO_MEMORY;
     }

@@ -18,6 +18,7 @@ typedef struct {
     const char *start, *end;
     uint32_t *marks;
     int64_t count, room;
+    int ascii;
 } noregret_piece;
 
 /* What counts as a mark: two characters, and with blanks also everything up to the blank. Most runs of
@@ -73,20 +74,49 @@ INLINE uint32_t *noregret_write_marks(uint32_t *out, uint32_t base, uint64_t fou
     return out + count;
 }
 
+/* The top bits of 16 bytes or'ed together say whether any of them is not ASCII. */
+#if defined(__SSE2__)
+typedef __m128i noregret_any;
+
+INLINE noregret_any noregret_add_any(noregret_any any, const char *p) {
+    return _mm_or_si128(any, _mm_loadu_si128((const __m128i *)(const void *)p));
+}
+
+INLINE int noregret_any_top(noregret_any any) { return _mm_movemask_epi8(any) != 0; }
+
+INLINE noregret_any noregret_none(void) { return _mm_setzero_si128(); }
+#else
+typedef uint64_t noregret_any;
+
+INLINE noregret_any noregret_add_any(noregret_any any, const char *p) {
+    return any | noregret_load8(p) | noregret_load8(p + 8);
+}
+
+INLINE int noregret_any_top(noregret_any any) { return (any & EACH_BYTE(0x80)) != 0; }
+
+INLINE noregret_any noregret_none(void) { return 0; }
+#endif
+
 INLINE void noregret_mark(noregret_piece *piece, noregret_mark_set set) {
     const char *p = piece->start;
     uint32_t *out = piece->marks;
+    noregret_any any = noregret_none();
+    char rest = 0;
     for (; piece->end - p >= 64; p += 64) {
         const uint64_t found =
             noregret_marks_of_16(p, set) | noregret_marks_of_16(p + 16, set) << 16 |
             noregret_marks_of_16(p + 32, set) << 32 | noregret_marks_of_16(p + 48, set) << 48;
+        any = noregret_add_any(noregret_add_any(any, p), p + 16);
+        any = noregret_add_any(noregret_add_any(any, p + 32), p + 48);
         out = noregret_write_marks(out, (uint32_t)(p - piece->start), found, set.usual);
     }
     for (; p < piece->end; p++) {
         *out = (uint32_t)(p - piece->start);
         out += *p == set.one || *p == set.other || (set.blanks && (uint8_t)*p <= ' ');
+        rest |= *p;
     }
     piece->count = out - piece->marks;
+    piece->ascii = !noregret_any_top(any) && !(rest & 0x80);
 }
 
 /* The next piece of a text, from start on: false where no whole line with a newline is left, a line

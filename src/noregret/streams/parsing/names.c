@@ -138,30 +138,64 @@ APART static int32_t admitted(noregret_names *names, const char *name, size_t le
     return (int32_t)count;
 }
 
-int32_t noregret_find_name(noregret_names *names, const char *name, size_t length, uint64_t hash,
-                           int admit) {
+int32_t noregret_search_name(const noregret_names *names, const char *name, size_t length,
+                             uint64_t hash) {
     const uint64_t key = noregret_key(names, hash);
-    if (LIKELY(names->table != NULL)) {
-        uint64_t at = key & names->mask;
-        for (; names->table[at].position; at = (at + 1) & names->mask) {
-            const int64_t position = (int64_t)names->table[at].position - 1;
-            if (names->table[at].key != key) {
-                continue;
-            }
-            if (names->bits) {
-                if (admit && names->owners[position] != hash && !names->taken[position]) {
-                    names->taken[position] = 1;
-                    names->shared++;
-                }
-                return (int32_t)position;
-            }
-            if (names->table[at].length == length &&
-                noregret_is_named(names, position, name, length)) {
-                return (int32_t)position;
-            }
+    if (UNLIKELY(names->table == NULL)) {
+        return NOREGRET_UNKNOWN;
+    }
+    for (uint64_t at = key & names->mask; names->table[at].position; at = (at + 1) & names->mask) {
+        const int64_t position = (int64_t)names->table[at].position - 1;
+        if (names->table[at].key == key &&
+            (names->bits || (names->table[at].length == length &&
+                             noregret_is_named(names, position, name, length)))) {
+            return (int32_t)position;
         }
     }
-    return admit ? admitted(names, name, length, hash) : NOREGRET_UNKNOWN;
+    return NOREGRET_UNKNOWN;
+}
+
+int32_t noregret_find_name(noregret_names *names, const char *name, size_t length, uint64_t hash,
+                           int admit) {
+    const int32_t position = noregret_search_name(names, name, length, hash);
+    if (position < 0) {
+        return admit ? admitted(names, name, length, hash) : NOREGRET_UNKNOWN;
+    }
+    if (names->bits && admit && names->owners[position] != hash && !names->taken[position]) {
+        names->taken[position] = 1;
+        names->shared++;
+    }
+    return position;
+}
+
+/* Copy so many bytes into memory of their own, with room for more. */
+static int copied(void **to, const void *from, size_t size, size_t more) {
+    *to = malloc(size + more + 1);
+    if (*to != NULL && size > 0) {
+        memcpy(*to, from, size);
+    }
+    return *to != NULL;
+}
+
+int noregret_copy_names(noregret_names *to, const noregret_names *from) {
+    const size_t count = (size_t)from->count;
+    memset(to, 0, sizeof *to);
+    to->bits = from->bits;
+    if (count == 0) {
+        return 1;
+    }
+    const int fine =
+        copied((void **)&to->table, from->table, (from->mask + 1) * sizeof *from->table, 0) &&
+        (from->bits ? copied((void **)&to->owners, from->owners, count * sizeof *from->owners, 0) &&
+                          copied((void **)&to->taken, from->taken, count, 0)
+                    : copied((void **)&to->ends, from->ends, count * sizeof *from->ends, 0) &&
+                          copied((void **)&to->bytes, from->bytes, from->used, 8));
+    if (!fine) {
+        noregret_free_names(to);
+        return 0;
+    }
+    to->count = from->count, to->mask = from->mask;
+    return 1;
 }
 
 /* The last name is at the end of its chain, so its bucket can be emptied and no other moves. */

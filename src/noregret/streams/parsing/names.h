@@ -133,6 +133,13 @@ void noregret_free_names(noregret_names *names);
 int32_t noregret_find_name(noregret_names *names, const char *name, size_t length, uint64_t hash,
                            int admit);
 
+/* The position of a name or of its slot, or NOREGRET_UNKNOWN. */
+int32_t noregret_search_name(const noregret_names *names, const char *name, size_t length,
+                             uint64_t hash);
+
+/* Copy what is needed to search; false where there is no memory, with nothing copied. */
+int noregret_copy_names(noregret_names *to, const noregret_names *from);
+
 /* Forget all positions from size on. */
 void noregret_cut_names(noregret_names *names, int64_t size);
 

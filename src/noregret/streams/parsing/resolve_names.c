@@ -1,110 +1,91 @@
-/* Names to positions. The table is rarely in the cache, so the memory for a run of entries is
-   prefetched before any of them is looked up. */
+/* The names that were not known when their lines were read: admitted here, in order. */
 #include "row_buffers.h"
 
 #include <math.h>
 
-enum { BATCH = 32 };
+/* What is left of the unknown names, and where the next entry goes. */
+typedef struct {
+    const noregret_entry *entry;
+    const char *name;
+    int64_t filled;
+} Cursor;
 
-/* Each pass prefetches what the next one reads: buckets, then for long names their ends and bytes. */
-static void find_candidates(const noregret_names *names, const noregret_entry *entries, int count,
-                            int32_t *found) {
-    int some_long = 0;
-    for (int k = 0; k < count; k++) {
-        PREFETCH(&names->table[noregret_key(names, entries[k].hash) & names->mask]);
-    }
-    for (int k = 0; k < count; k++) {
-        const uint64_t key = noregret_key(names, entries[k].hash);
-        found[k] = noregret_candidate(names, key, names->bits ? 0 : entries[k].length);
-        if (names->bits) {
-            PREFETCH(&names->owners[found[k] < 0 ? 0 : found[k]]);
-        } else if (entries[k].length > NOREGRET_SHORT_NAME) {
-            PREFETCH(&names->ends[found[k] < 0 ? 0 : found[k]]);
-            some_long = 1;
+/* Move rows up behind those that have become shorter. */
+static void move_rows(noregret_scanned *scanned, int64_t first, int64_t last, Cursor *cursor) {
+    int64_t *starts = scanned->lines.starts;
+    const int64_t start = starts[first], count = starts[last] - start;
+    if (cursor->filled < start) {
+        memmove(scanned->indices + cursor->filled, scanned->indices + start,
+                (size_t)count * sizeof(int32_t));
+        memmove(scanned->data + cursor->filled, scanned->data + start,
+                (size_t)count * sizeof(double));
+        for (int64_t row = first; row < last; row++) {
+            starts[row] += cursor->filled - start;
         }
     }
-    for (int k = 0; k < count && some_long; k++) {
-        PREFETCH(names->bytes + (found[k] > 0 ? names->ends[found[k] - 1] : 0));
-    }
+    cursor->filled += count;
 }
 
-static inline int is_it(const noregret_names *names, int32_t at, const char *name,
-                        const noregret_entry *entry) {
-    return names->bits ? names->owners[at] == entry->hash
-                       : noregret_is_named(names, at, name, entry->length);
-}
-
-/* Returns whether the positions of the row that began at start fall, or what went wrong. */
-static int64_t look_up(noregret_rows *rows, int64_t start, noregret_names *names,
-                       const noregret_entry *entries, int count, const char **name, int admit) {
-    int32_t found[BATCH];
+/* Give positions to the unknown names of a row, leave out those not admitted, and sort it. */
+static int complete_row(noregret_scanned *scanned, noregret_names *names, int64_t row, int admit,
+                        noregret_sorter *sorter, Cursor *cursor) {
+    const int64_t first = scanned->lines.starts[row], end = scanned->lines.starts[row + 1];
+    const int64_t start = cursor->filled;
+    int32_t last = NOREGRET_UNKNOWN;
     int falls = 0;
-    int64_t filled = rows->count;
-    int32_t last = filled > start ? rows->indices[filled - 1] : -1;
-    const int known = names->count > 0;
-    if (known) {
-        find_candidates(names, entries, count, found);
-    }
-    for (int k = 0; k < count; k++) {
-        const noregret_entry *entry = &entries[k];
-        int32_t at = known ? found[k] : NOREGRET_UNKNOWN;
-        if (UNLIKELY(at < 0 || !is_it(names, at, *name, entry))) {
-            at = noregret_find_name(names, *name, entry->length, entry->hash, admit);
+    for (int64_t k = first; k < end; k++) {
+        int32_t at = scanned->indices[k];
+        if (at < 0) {
+            const noregret_entry *entry = cursor->entry++;
+            at = noregret_find_name(names, cursor->name, entry->length, entry->hash, admit);
+            cursor->name += entry->length;
             if (at == NOREGRET_UNKNOWN) {
-                *name += entry->length;
                 continue;
             }
             if (at < 0) {
                 return at;
             }
         }
-        *name += entry->length;
         falls |= at <= last;
         last = at;
-        rows->indices[filled] = at;
-        rows->data[filled++] = entry->value;
+        scanned->indices[cursor->filled] = at;
+        scanned->data[cursor->filled++] = scanned->data[k];
     }
-    rows->count = filled;
-    return falls;
+    scanned->lines.starts[row] = start;
+    if (falls) {
+        const int64_t left = noregret_sort_row(sorter, scanned->indices + start,
+                                               scanned->data + start, cursor->filled - start);
+        if (left < 0) {
+            return NOREGRET_NO_MEMORY;
+        }
+        cursor->filled = start + left;
+    }
+    return 0;
 }
 
-int noregret_resolve(noregret_rows *rows, const noregret_scanned *scanned, noregret_names *names,
-                     int admitting, const double *outcomes) {
-    const int64_t known = names->count;
-    const char *name = scanned->names;
-    const char *const constant = NOREGRET_INTERCEPT "\0\0\0\0\0\0\0"; /* eight bytes to spare */
-    const noregret_entry intercept = {
-        noregret_name_hash(names->bits, constant, NOREGRET_INTERCEPT_LENGTH), 1,
-        NOREGRET_INTERCEPT_LENGTH};
+int noregret_resolve(noregret_scanned *scanned, noregret_names *names, int admitting,
+                     const double *outcomes) {
+    const int64_t known = names->count, rows = scanned->lines.count;
     noregret_sorter sorter = {NULL, NULL, 0};
-    int64_t status = 0;
-    for (int64_t row = 0; row < scanned->lines.count && status >= 0; row++) {
-        const int64_t start = rows->count, first = scanned->lines.starts[row];
-        const int64_t end = scanned->lines.starts[row + 1];
+    Cursor cursor = {scanned->unknown.entries, scanned->unknown.names, 0};
+    int64_t next = 0;
+    int status = 0;
+    for (int64_t k = 0; k < scanned->open_count && status == 0; k++) {
+        const int64_t row = scanned->open[k];
         const int admit = admitting && (outcomes == NULL || !isnan(outcomes[row]));
-        int falls = 0;
-        rows->lines.starts[row] = start;
-        if (scanned->intercept) {
-            const char *itself = constant;
-            status = look_up(rows, start, names, &intercept, 1, &itself, admit);
-        }
-        for (int64_t k = first; k < end && status >= 0; k += BATCH) {
-            const int count = end - k < BATCH ? (int)(end - k) : BATCH;
-            status = look_up(rows, start, names, scanned->entries + k, count, &name, admit);
-            falls |= status > 0;
-        }
-        if (status >= 0 && falls && rows->count > start) {
-            const int64_t left = noregret_sort_row(&sorter, rows->indices + start,
-                                                   rows->data + start, rows->count - start);
-            status = left < 0 ? NOREGRET_NO_MEMORY : 0;
-            rows->count = start + left;
-        }
-        rows->lines.starts[row + 1] = rows->count;
+        move_rows(scanned, next, row, &cursor);
+        status = complete_row(scanned, names, row, admit, &sorter, &cursor);
+        next = row + 1;
     }
     noregret_free_sorter(&sorter);
     if (status < 0) {
         noregret_cut_names(names, known);
-        return (int)status;
+        return status;
     }
+    if (rows > 0) {
+        move_rows(scanned, next, rows, &cursor);
+        scanned->lines.starts[rows] = cursor.filled;
+    }
+    scanned->filled = cursor.filled;
     return 0;
 }

@@ -86,7 +86,8 @@ void noregret_free_rows(noregret_rows *rows) {
 
 void noregret_free_scanned(noregret_scanned *scanned) {
     noregret_free_lines(&scanned->lines);
-    free(scanned->entries), free(scanned->names);
+    free(scanned->entries), free(scanned->names), free(scanned->indices), free(scanned->data);
+    free(scanned->unknown.entries), free(scanned->unknown.names), free(scanned->open);
     memset(scanned, 0, sizeof *scanned);
 }
 

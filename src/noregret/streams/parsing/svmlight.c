@@ -7,19 +7,19 @@
 
 #include <math.h>
 
-/* Room for all entries that a piece can have; at first, for what the whole text may come to. */
+/* Room for all entries that a piece can have; at first, for what the whole text may come to if
+   they stay. */
 static int reserve(noregret_svmlight_reader *reader, const noregret_piece *piece) {
-    const int64_t pieces = (reader->end - piece->start) / (piece->end - piece->start);
     if (reader->rows) {
         noregret_rows *rows = reader->rows;
+        const int64_t pieces = (reader->end - piece->start) / (piece->end - piece->start);
         const int64_t guess = rows->room ? 0 : (pieces + 1) * piece->count / 2;
         return rows->room - rows->count > piece->count ||
                noregret_grow_rows(rows, piece->count + guess);
     }
     noregret_scanned *scanned = reader->scanned;
-    const int64_t guess = scanned->room ? 0 : (pieces + 1) * piece->count / 2;
     return scanned->room - scanned->count > piece->count ||
-           noregret_grow_scanned(scanned, piece->count + guess);
+           noregret_grow_scanned(scanned, piece->count);
 }
 
 /* As put_name, for an index of up to seven digits that the text spells as the name is spelled. */
@@ -147,16 +147,23 @@ INLINE void read_piece(noregret_svmlight_reader *reader, const noregret_piece *p
 
 INLINE void read_lines(noregret_svmlight_reader *reader, const int numbered) {
     const noregret_mark_set set = {':', ':', 1, 12};
-    noregret_piece piece = {NULL, NULL, NULL, 0, 0};
+    noregret_piece piece = {NULL, NULL, NULL, 0, 0, 0};
     while (!reader->lines->failed && noregret_next_piece(&piece, reader->start, reader->end)) {
         noregret_mark(&piece, set);
         if (!reserve(reader, &piece)) {
             break;
         }
         read_piece(reader, &piece, numbered);
+        if (!numbered) {
+            noregret_place(reader->scanned,
+                           (reader->end - reader->text) / (piece.end - piece.start) + 1);
+        }
     }
     while (reader->start < reader->end && !reader->lines->failed) {
         noregret_svmlight_read_any(reader);
+    }
+    if (!numbered) {
+        noregret_place(reader->scanned, 1);
     }
     reader->lines->line_count = reader->line;
     noregret_free_piece(&piece);

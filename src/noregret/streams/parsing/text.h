@@ -71,7 +71,16 @@ typedef struct {
     uint64_t length; /* of the name; names follow each other */
 } noregret_entry;
 
-/* Rows whose features have names. */
+/* Entries that go by their names, one name behind the other, and eight bytes to spare. */
+typedef struct {
+    noregret_entry *entries;
+    int64_t count, room;
+    char *names;
+    size_t used, size;
+} noregret_named;
+
+/* Rows whose features have names. The last lines read are in `entries` and `names`; those before
+   have been placed: names known by then have their positions, and only the others are kept. */
 typedef struct {
     noregret_lines lines;
     noregret_entry *entries;
@@ -80,6 +89,14 @@ typedef struct {
     size_t used, size;
     int intercept;
     int hashed; /* whether hashes are those of collections of slots; set before names are read */
+    const noregret_names *known; /* looked up in any thread, and not changed meanwhile; may be NULL */
+    int64_t placed;              /* rows with positions, from here on */
+    int32_t *indices;            /* NOREGRET_UNKNOWN for the next of the unknown names */
+    double *data;
+    int64_t filled, fill_room; /* entries with positions */
+    noregret_named unknown;
+    int64_t *open; /* rows with unknown names, which are not sorted yet */
+    int64_t open_count, open_room;
 } noregret_scanned;
 
 enum { NOREGRET_INDEX_LIMIT = 1 << 24 };
@@ -91,10 +108,14 @@ void noregret_scan_svmlight(noregret_scanned *scanned, const char *text, size_t 
 void noregret_scan_vw(noregret_scanned *scanned, const char *text, size_t size, int intercept,
                       int scored);
 
-/* Look names up in order, into rows that have been given room for all entries and one more a row.
-   Rows whose outcome is NaN admit no names; without outcomes, all rows do. Returns 0, or NOREGRET_NO_MEMORY or NOREGRET_FULL with nothing admitted. */
-int noregret_resolve(noregret_rows *rows, const noregret_scanned *scanned, noregret_names *names,
-                     int admitting, const double *outcomes);
+/* Look up the names of the last lines, where this text is about that many times as long as they. */
+void noregret_place(noregret_scanned *scanned, int64_t times);
+
+/* Look up the unknown names, once all lines are placed: `known` must be of an earlier state of these names.
+   Rows whose outcome is NaN admit no names; without outcomes, all rows do. Returns 0, or
+   NOREGRET_NO_MEMORY or NOREGRET_FULL with nothing admitted; either way once only. */
+int noregret_resolve(noregret_scanned *scanned, noregret_names *names, int admitting,
+                     const double *outcomes);
 
 /* Rows of a dense table: places[c] is the output column of cell c, or one of these. */
 enum { NOREGRET_SKIPPED = -1, NOREGRET_OUTCOME = -2 };

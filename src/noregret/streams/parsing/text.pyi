@@ -7,7 +7,7 @@ from typing_extensions import Buffer
 from noregret.streams.parsing.parsed_rows import Csv as Csv
 from noregret.streams.parsing.parsed_rows import Fault as Fault
 from noregret.streams.parsing.parsed_rows import Rows as Rows
-from noregret.streams.parsing.vocabulary import Vocabulary
+from noregret.streams.parsing.vocabulary import KnownNames, Vocabulary
 
 class Scanned:
     @property
@@ -31,10 +31,20 @@ def parse_svmlight(
     scored: bool = False,
 ) -> Rows: ...
 def scan_svmlight(
-    text: Buffer, first_line: int, intercept: bool, scored: bool = False, hashed: bool = False
+    text: Buffer,
+    first_line: int,
+    intercept: bool,
+    scored: bool = False,
+    hashed: bool = False,
+    known: KnownNames | None = None,
 ) -> Scanned: ...
 def scan_vw(
-    text: Buffer, first_line: int, intercept: bool, scored: bool = False, hashed: bool = False
+    text: Buffer,
+    first_line: int,
+    intercept: bool,
+    scored: bool = False,
+    hashed: bool = False,
+    known: KnownNames | None = None,
 ) -> Scanned: ...
 def resolve_vw(
     scanned: Scanned, vocabulary: Vocabulary, admit: bool = True, learning: bool = False

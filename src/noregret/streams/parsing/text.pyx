@@ -7,10 +7,10 @@ and why; the caller decides what to do about them.
 from cpython.buffer cimport PyBUF_SIMPLE, PyBuffer_FillInfo, PyBuffer_Release, PyObject_GetBuffer
 from libc.math cimport NAN
 from libc.stdint cimport int32_t, int64_t
-from libc.stdlib cimport free, malloc, realloc
+from libc.stdlib cimport free, realloc
 from libc.string cimport memset
 
-from noregret.streams.parsing.vocabulary cimport NOREGRET_NO_MEMORY, Vocabulary, noregret_names, refuse
+from noregret.streams.parsing.vocabulary cimport KnownNames, Vocabulary, noregret_names, refuse
 
 import numpy as np
 
@@ -55,8 +55,11 @@ cdef extern from "text.h" nogil:
 
     ctypedef struct noregret_scanned:
         noregret_lines lines
-        int64_t count
         int hashed
+        const noregret_names* known
+        int32_t* indices
+        double* data
+        int64_t filled
 
     ctypedef struct noregret_table:
         double* X
@@ -72,7 +75,7 @@ cdef extern from "text.h" nogil:
     void noregret_read_svmlight(noregret_rows* rows, const char* text, size_t size, int intercept, int scored)
     void noregret_scan_svmlight(noregret_scanned* scanned, const char* text, size_t size, int intercept, int scored)
     void noregret_scan_vw(noregret_scanned* scanned, const char* text, size_t size, int intercept, int scored)
-    int noregret_resolve(noregret_rows* rows, const noregret_scanned* scanned, noregret_names* names, int admitting, const double* outcomes)
+    int noregret_resolve(noregret_scanned* scanned, noregret_names* names, int admitting, const double* outcomes)
     int noregret_read_csv(noregret_table* table, const char* text, size_t size, int64_t columns, const int32_t* places, char delimiter, int missing)
     int64_t noregret_count_lines(const char* text, size_t size)
     void noregret_free_rows(noregret_rows* rows)
@@ -172,6 +175,8 @@ cdef class Scanned:
     """Lines whose features still go by their names."""
 
     cdef noregret_scanned c_scanned
+    cdef KnownNames known
+    cdef bint resolved
     cdef readonly object outcomes, importances, lines, tags, faults, line_count
 
     def __cinit__(self):
@@ -179,6 +184,12 @@ cdef class Scanned:
 
     def __dealloc__(self):
         noregret_free_scanned(&self.c_scanned)
+
+    cdef void look_up(self, bint hashed, KnownNames known):
+        """Set how names are hashed, and which of them have positions already."""
+        self.c_scanned.hashed = hashed
+        if known is not None and bool(known.c_names.bits) == hashed:
+            self.known, self.c_scanned.known = known, &known.c_names
 
     cdef int finish(self, Text text, int64_t first_line) except -1:
         cdef noregret_lines* lines = &self.c_scanned.lines
@@ -191,22 +202,25 @@ cdef class Scanned:
         return 0
 
 
-def scan_svmlight(text, int64_t first_line, bint intercept, bint scored=False, bint hashed=False):
+def scan_svmlight(text, int64_t first_line, bint intercept, bint scored=False, bint hashed=False, KnownNames known=None):
     """Read lines of positions and values, to be looked up by name: stateless, for any thread."""
     cdef Text source = Text(text)
     cdef Scanned scanned = Scanned()
-    scanned.c_scanned.hashed = hashed
+    scanned.look_up(hashed, known)
     with nogil:
         noregret_scan_svmlight(&scanned.c_scanned, source.start, source.size, intercept, scored)
     scanned.finish(source, first_line)
     return scanned
 
 
-def scan_vw(text, int64_t first_line, bint intercept, bint scored=False, bint hashed=False):
-    """Read lines in Vowpal Wabbit's format: stateless, for any thread."""
+def scan_vw(text, int64_t first_line, bint intercept, bint scored=False, bint hashed=False, KnownNames known=None):
+    """Read lines in Vowpal Wabbit's format: stateless, for any thread.
+
+    Names that are known, from an earlier state of the vocabulary, are looked up here.
+    """
     cdef Text source = Text(text)
     cdef Scanned scanned = Scanned()
-    scanned.c_scanned.hashed = hashed
+    scanned.look_up(hashed, known)
     with nogil:
         noregret_scan_vw(&scanned.c_scanned, source.start, source.size, intercept, scored)
     scanned.finish(source, first_line)
@@ -214,38 +228,36 @@ def scan_vw(text, int64_t first_line, bint intercept, bint scored=False, bint ha
 
 
 def resolve_vw(Scanned scanned not None, Vocabulary vocabulary not None, bint admit=True, bint learning=False):
-    """Assign positions to names, block by block in order.
+    """Assign positions to the other names, block by block in order, and each block once.
 
     Names not admitted are left out of the rows. In learning, rows without an outcome admit none.
     """
     cdef const double[::1] outcomes = scanned.outcomes
     cdef const double* given = &outcomes[0] if learning and outcomes.shape[0] else NULL
-    cdef noregret_rows rows
-    cdef int64_t count = scanned.c_scanned.lines.count, room = scanned.c_scanned.count + count
-    cdef int status = NOREGRET_NO_MEMORY
-    if scanned.c_scanned.hashed != (vocabulary.c_names.bits != 0):
+    cdef noregret_scanned* found = &scanned.c_scanned
+    cdef int status
+    if found.hashed != (vocabulary.c_names.bits != 0):
         raise ValueError("these lines were scanned for a vocabulary of the other kind, hashed or not")
+    if scanned.known is not None and scanned.known.serial != vocabulary.serial:
+        raise ValueError("these lines were scanned for another vocabulary")
+    if scanned.resolved:
+        raise ValueError("these lines have their positions already")
     vocabulary.enter()
-    memset(&rows, 0, sizeof(rows))
-    vocabulary.busy = True
+    scanned.resolved = vocabulary.busy = True
     try:
         with nogil:
-            rows.lines.starts = <int64_t*> malloc(<size_t> (count + 1) * 8)
-            rows.indices, rows.data = <int32_t*> malloc(<size_t> room * 4 + 1), <double*> malloc(<size_t> room * 8 + 1)
-            rows.lines.count, rows.room = count, room
-            if rows.lines.starts != NULL and rows.indices != NULL and rows.data != NULL:
-                status = noregret_resolve(&rows, &scanned.c_scanned, &vocabulary.c_names, admit, given)
+            status = noregret_resolve(found, &vocabulary.c_names, admit, given)
         if status < 0:
             refuse(status)
-        return Rows(
-            starts_of(&rows.lines),
-            take(<void**> &rows.indices, rows.count, 4, np.int32),
-            take(<void**> &rows.data, rows.count, 8, np.float64),
-            scanned.outcomes, scanned.importances, scanned.lines, scanned.tags, scanned.faults, scanned.line_count,
-        )
+        vocabulary.note(found.filled)
     finally:
         vocabulary.busy = False
-        noregret_free_rows(&rows)
+    return Rows(
+        starts_of(&found.lines),
+        take(<void**> &found.indices, found.filled, 4, np.int32),
+        take(<void**> &found.data, found.filled, 8, np.float64),
+        scanned.outcomes, scanned.importances, scanned.lines, scanned.tags, scanned.faults, scanned.line_count,
+    )
 
 
 def parse_svmlight(text, int64_t first_line, bint intercept, Vocabulary vocabulary=None, bint scored=False):

@@ -21,12 +21,23 @@ cdef extern from "names.h" nogil:
     uint64_t noregret_name_hash(int bits, const char* name, size_t length)
     void noregret_free_names(noregret_names* names)
     int32_t noregret_find_name(noregret_names* names, const char* name, size_t length, uint64_t hash, int admit)
+    int noregret_copy_names(noregret_names* to, const noregret_names* from_)
     void noregret_cut_names(noregret_names* names, int64_t size)
+
+
+cdef class KnownNames:
+    cdef noregret_names c_names
+    cdef int64_t serial
 
 
 cdef class Vocabulary:
     cdef noregret_names c_names
     cdef bint busy
+    cdef int64_t serial
+    cdef int64_t looked_up
+    cdef readonly KnownNames known
+    cdef void renew(self)
+    cdef int note(self, int64_t entries) except -1
     cdef int enter(self) except -1
     cdef int admit_utf8(self, const char* name, size_t length, bint admit) except? -1
 

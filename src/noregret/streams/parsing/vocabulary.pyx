@@ -33,6 +33,17 @@ def hash_name(str name):
     return noregret_hash(text, <size_t> len(text))
 
 
+cdef int64_t serials = 0  # given so far
+LOOKED_UP_PER_COPY = 8  # names looked up for each one copied
+
+
+cdef class KnownNames:
+    """A copy of a vocabulary to search in other threads while names are added to the original."""
+
+    def __dealloc__(self):
+        noregret_free_names(&self.c_names)
+
+
 cdef class Vocabulary:
     """Names of features and their positions, 0, 1, …, in order of first appearance.
 
@@ -45,6 +56,7 @@ cdef class Vocabulary:
 
     def __cinit__(self, bits=None):
         memset(&self.c_names, 0, sizeof(self.c_names))
+        self.renew()
         if bits is not None:
             bits = operator.index(bits)
             if not 1 <= bits <= 30:
@@ -66,6 +78,26 @@ cdef class Vocabulary:
 
     def __len__(self):
         return self.c_names.count
+
+    cdef void renew(self):
+        """Make copies made so far those of another vocabulary."""
+        global serials
+        serials += 1
+        self.serial, self.known, self.looked_up = serials, None, 0
+
+    cdef int note(self, int64_t entries) except -1:
+        """Note that names were looked up; copy the names again once that is worth it."""
+        cdef KnownNames known
+        self.looked_up += entries
+        if self.looked_up < LOOKED_UP_PER_COPY * self.c_names.count and self.known is not None:
+            return 0
+        self.looked_up = 0
+        if self.known is None or self.known.c_names.count < self.c_names.count:
+            known = KnownNames()
+            if not noregret_copy_names(&known.c_names, &self.c_names):
+                raise MemoryError
+            known.serial, self.known = self.serial, known
+        return 0
 
     cdef int enter(self) except -1:
         """Raise an error if another thread is using it without the GIL."""
@@ -121,6 +153,7 @@ cdef class Vocabulary:
             raise ValueError(f"a vocabulary cannot have {size} names")
         if size < self.c_names.count:
             noregret_cut_names(&self.c_names, size)
+            self.renew()
 
     def get_state(self, size=None):
         """Return all of it, or the first positions only, as plain arrays."""

@@ -142,16 +142,14 @@ static void read_one(noregret_vw_reader *reader) {
     reader->line++;
 }
 
-/* Room for all entries that a piece can have; at first, for what the whole text may come to. */
+/* Room for all entries that a piece can have. */
 static int reserve(noregret_vw_reader *reader, const noregret_piece *piece) {
     noregret_scanned *scanned = reader->scanned;
-    const int64_t pieces = (reader->end - piece->start) / (piece->end - piece->start);
-    const int64_t guess = scanned->room ? 0 : (pieces + 1) * piece->count / 2;
     if (scanned->names == NULL && !noregret_grow_name_bytes(scanned, 0)) {
         return 0;
     }
     return scanned->room - scanned->count > piece->count ||
-           noregret_grow_scanned(scanned, piece->count + guess);
+           noregret_grow_scanned(scanned, piece->count);
 }
 
 INLINE void read_piece(noregret_vw_reader *reader, const noregret_piece *piece) {
@@ -174,38 +172,33 @@ INLINE void read_piece(noregret_vw_reader *reader, const noregret_piece *piece) 
     }
 }
 
-static int is_ascii(const char *text, size_t size) {
-    char any = 0;
-    for (size_t k = 0; k < size; k++) {
-        any |= text[k];
-    }
-    return !(any & 0x80);
-}
-
 BITWISE(void, noregret_scan_vw,
         (noregret_scanned * scanned, const char *text, size_t size, int intercept, int scored),
         (scanned, text, size, intercept, scored)) {
     const noregret_mark_set set = {':', '|', 1, 12};
-    noregret_piece piece = {NULL, NULL, NULL, 0, 0};
+    noregret_piece piece = {NULL, NULL, NULL, 0, 0, 0};
     noregret_vw_reader reader = {.text = text,
                                  .end = text + size,
                                  .start = text,
                                  .intercept = intercept,
                                  .scored = scored,
-                                 .ascii = is_ascii(text, size),
                                  .scanned = scanned};
     scanned->intercept = intercept;
     while (size > 24 && !scanned->lines.failed &&
            noregret_next_piece(&piece, reader.start, reader.end)) {
         noregret_mark(&piece, set);
+        reader.ascii = piece.ascii;
         if (!reserve(&reader, &piece)) {
             break;
         }
         read_piece(&reader, &piece);
+        noregret_place(scanned, (int64_t)size / (piece.end - piece.start) + 1);
     }
+    reader.ascii = 0; /* not known of the rest */
     while (reader.start < reader.end && !scanned->lines.failed) {
         read_one(&reader);
     }
+    noregret_place(scanned, 1);
     scanned->lines.line_count = reader.line;
     noregret_free_piece(&piece);
 }

@@ -11,7 +11,8 @@ typedef struct {
     const char *text, *end, *start;
     int64_t line;
     const char *at; /* the byte at fault, or the end of the line */
-    int intercept, scored, ascii;
+    int intercept, scored;
+    int ascii; /* whether the line is known to be ASCII */
     noregret_scanned *scanned;
     char prefix[LONGEST_NAMESPACE + 9]; /* the namespace and ^, and room to copy by words */
     size_t prefix_length;
