@@ -12,6 +12,7 @@ from pathlib import Path
 
 from noregret.adversaries import Adversary, all_adversaries
 from noregret.adversaries.table import FILE, Entry, as_json, carry_out_all
+from noregret.proof.theorems import averaging
 from noregret.proof.theorems.registry import all_theorems
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -81,8 +82,15 @@ def page(entries: list[Entry]) -> str:
 
 def linked(names: list[str]) -> str:
     """Write links to theorems."""
-    links = [f"[{name}](theorems/{name}.md)" for name in names]
+    links = [linked_theorem(name) for name in names]
     return " and ".join([", ".join(links[:-1]), links[-1]] if len(links) > 1 else links)
+
+
+def linked_theorem(name: str) -> str:
+    """Write a link to the source file of a theorem, which is a link to its page on the site."""
+    _, learner = all_theorems()[name]
+    module = learner.__module__ if learner else averaging.__name__
+    return f"[{name}](../src/{module.replace('.', '/')}.py#theorem-{name})"
 
 
 def row(entry: Entry) -> str:
@@ -90,7 +98,7 @@ def row(entry: Entry) -> str:
     bound = "none" if entry.bound is None else f"{entry.bound:.6g}"
     ratio = "" if entry.ratio is None else f"{entry.ratio:.3f}"
     cells = (
-        f"[{entry.theorem}](theorems/{entry.theorem}.md)",
+        linked_theorem(entry.theorem),
         f"`{entry.adversary}`",
         f"{entry.rounds:,}",
         f"{entry.measured:.6g}",
@@ -109,7 +117,7 @@ def section(adversary: Adversary, entries: list[Entry]) -> str:
     ]
     prose = "\n\n".join(" ".join(part.split()).replace("``", "`") for part in told)
     lines = [
-        f"- [{entry.theorem}](theorems/{entry.theorem}.md), {called(entry.params)}:"
+        f"- {linked_theorem(entry.theorem)}, {called(entry.params)}:"
         f" {entry.summary}. {entry.remark}"
         for entry in entries
     ]

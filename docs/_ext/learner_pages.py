@@ -3,11 +3,16 @@
 A learner's page is its module's docstring, its class's docstring and its theorems; there is no
 other text to keep in step. A parameter without a description, or a description without a
 parameter, stops the build.
+
+Written pages link to the source file of a learner, which a repository browser can show:
+``../src/noregret/learners/ftrl.py``, with ``#theorem-ftrl-free`` behind it for a theorem. On the
+site such links lead to the generated pages.
 """
 
 from __future__ import annotations
 
 import inspect
+import re
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -279,7 +284,25 @@ def write_pages(app: Sphinx) -> None:
             path.write_text(text, encoding="utf-8")
 
 
+# Links of written pages.
+
+SOURCE_LINK = re.compile(r"\]\(\.\./src/(noregret/[\w/]+)(?:\.py)?(?:#theorem-([\w-]+))?\)")
+
+
+def lead_to_pages(_app: Sphinx, _page: str, source: list[str]) -> None:
+    """Let the links to source files in a written page lead to the generated pages."""
+    pages = {kind.__module__.replace(".", "/"): page_of(kind) for kind in all_algorithms()}
+    pages["noregret/learners"] = "/learners/index.md"
+
+    def lead(link: re.Match[str]) -> str:
+        module, theorem = link.groups()
+        return f"](/theorems/{theorem}.md)" if theorem else f"]({pages[module]})"
+
+    source[0] = SOURCE_LINK.sub(lead, source[0])
+
+
 def setup(app: Sphinx) -> ExtensionMetadata:
     """Write the pages before Sphinx looks which there are."""
     app.connect("builder-inited", write_pages)
+    app.connect("source-read", lead_to_pages)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

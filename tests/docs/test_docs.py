@@ -220,7 +220,16 @@ def test_the_site_is_whole_and_needs_nothing_else(site: Path) -> None:
 def test_the_guide_tells_what_every_learner_is_for() -> None:
     page = (DOCS / "choosing.md").read_text(encoding="utf-8")
     for name in noregret.all_learners():
-        assert f"[`{name}`](learners/{name}.md)" in page, name
+        source = f"../src/noregret/learners/{name.replace('-', '_')}.py"
+        assert f"[`{name}`]({source})" in page, name
+
+
+@pytest.mark.parametrize(
+    "page", [*WRITTEN, ROOT / "README.md", ROOT / "CONTRIBUTING.md"], ids=lambda path: path.stem
+)
+def test_every_link_leads_to_a_file_of_the_repository(page: Path) -> None:
+    for target in re.findall(r"\]\(([^)#\s]+)", page.read_text(encoding="utf-8")):
+        assert target.startswith("https://") or (page.parent / target).exists(), target
 
 
 def test_losses_and_measurements_are_all_explained() -> None:
