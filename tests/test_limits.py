@@ -7,7 +7,8 @@ from pathlib import Path
 
 from noregret import limits
 
-PARSING = Path(__file__).resolve().parent.parent / "src/noregret/streams/parsing"
+PACKAGE = Path(__file__).resolve().parent.parent / "src/noregret"
+PARSING = PACKAGE / "streams/parsing"
 
 
 def defined(header: str, name: str) -> str:
@@ -21,3 +22,13 @@ def defined(header: str, name: str) -> str:
 def test_headers_repeat_the_limits() -> None:
     assert float(defined("numbers.h", "NOREGRET_MAX_VALUE")) == limits.MAX_VALUE
     assert defined("names.h", "NOREGRET_INTERCEPT") == f'"{limits.INTERCEPT}"'
+
+
+def test_no_other_module_repeats_a_limit_or_a_reserved_name() -> None:
+    repeated = re.compile(rf'^\w+ = (?:{limits.MAX_VALUE:g}|"{limits.INTERCEPT}")$', re.MULTILINE)
+    found = [
+        path.relative_to(PACKAGE).as_posix()
+        for path in PACKAGE.rglob("*.py")
+        if repeated.search(path.read_text("utf-8"))
+    ]
+    assert found == ["limits.py"]

@@ -10,7 +10,7 @@ from noregret.base.algorithm import Named
 from noregret.base.registry import all_algorithms
 from noregret.echo import Canceller
 
-MAX_NAMES = 36
+MAX_NAMES = 35
 
 
 def offered(kind: type[Named]) -> list[str]:

@@ -52,7 +52,7 @@ FITTING = (
     OSError,
 )
 # Names that do other things than compute: they write files, open games, or take the core apart.
-SKIPPED = {"save", "to_onnx", "certificate", "new_game", "tuned", "cancel_file"}
+SKIPPED = {"save", "to_onnx", "certificate", "tuned", "cancel_file"}
 # What each family is built with beyond its defaults.
 GIVEN: dict[str, dict[str, Any]] = {
     "Exp3": {"arms": 3}, "Exp3Ix": {"arms": 3}, "Ucb1": {"arms": 3}, "Thompson": {"arms": 3},

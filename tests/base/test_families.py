@@ -246,7 +246,7 @@ def test_a_game_after_others_says_that_it_is_one() -> None:
 
 def test_nothing_played_is_nothing_to_certify() -> None:
     with pytest.raises(NoRegretError, match="nothing was played"):
-        Steady().new_game().certificate()
+        Steady()._new_game().certificate()
 
 
 # What is told of them.

@@ -53,7 +53,7 @@ class Named:
         ) -> None:
             """Restore a state."""
 
-        def new_game(self, **options: Any) -> Any:
+        def _new_game(self, **options: Any) -> Any:
             """Return a game for this algorithm; the options are those of ``noregret.play``."""
 
     @classmethod

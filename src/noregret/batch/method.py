@@ -89,7 +89,7 @@ class Batch(Named):
 
     # Fitting.
 
-    def new_game(self, **options: Any) -> BatchGame:
+    def _new_game(self, **options: Any) -> BatchGame:
         """Return a game that reads examples and fits this method to them, from scratch."""
         from noregret.batch.game import BatchGame
 
@@ -112,7 +112,7 @@ class Batch(Named):
         -----
         If an example is rejected, nothing changes.
         """
-        game = self.new_game(progress=False)
+        game = self._new_game(progress=False)
         if not game.play(X, y, target=target).rounds:
             raise NoRegretError(f"there are no examples to fit {self.name} to")
         return self

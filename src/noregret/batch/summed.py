@@ -39,7 +39,7 @@ class Summed(Batch):
         If a row is rejected, the rows before it count, that row and those after it do not.
         """
         self._check_sums()
-        game = self.game or self.new_game(keep="sums", progress=False)
+        game = self.game or self._new_game(keep="sums", progress=False)
         try:
             game.take(X, y, target=target)
         finally:

@@ -214,7 +214,7 @@ class Experts:
         self.master.add_expert(name, share)
         self.members[name] = made
 
-    def new_game(self, **options: Any) -> EnsembleGame:
+    def _new_game(self, **options: Any) -> EnsembleGame:
         """Return a game; the options are those of ``noregret.play``."""
         from noregret.experts.ensemble_game import EnsembleGame
 

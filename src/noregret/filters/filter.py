@@ -118,7 +118,7 @@ class Filter(Named, Listener):
 
     # Games.
 
-    def new_game(self, **options: Any) -> FilterGame:
+    def _new_game(self, **options: Any) -> FilterGame:
         """Return a game; the options are those of ``noregret.play``."""
         from noregret.filters.game import FilterGame
 

@@ -186,7 +186,7 @@ class Learner(Named, ExampleCalls):
 
         return Evidence
 
-    def new_game(self, **options: Any) -> Game:
+    def _new_game(self, **options: Any) -> Game:
         """Return a game for this learner; the options are those of ``noregret.play``."""
         from noregret.proof.game.game import Game
 

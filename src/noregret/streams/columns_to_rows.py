@@ -13,15 +13,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from noregret.errors import BadExample, Place, Use
+from noregret.limits import INTERCEPT, MAX_VALUE
 from noregret.streams.block import Fault, Floats, Sparse
 from noregret.streams.columns import Category, Table
 from noregret.streams.options import ASLEEP, INDICATOR, STOP, Options
 from noregret.streams.parsing.vocabulary import Vocabulary, assembled
-from noregret.streams.stream import INTERCEPT
 
 Faults = dict[int, BadExample]
-# As in the core: values up to here can be squared and added up.
-LARGEST = 1e150
 
 
 def faults_of(
@@ -58,7 +56,7 @@ def no_outcome(options: Options, what: str = "the outcome is missing") -> BadExa
 
 def beyond(what: str, feature: str | None = None) -> BadExample:
     """Return the error for a number that is too large to be squared."""
-    return BadExample(f"{what} must be finite, and below {LARGEST:g}", feature=feature)
+    return BadExample(f"{what} must be finite, and below {MAX_VALUE:g}", feature=feature)
 
 
 def empty(what: str, name: str) -> BadExample:
@@ -73,13 +71,13 @@ def too_large(table: Table, options: Options, scored: bool) -> Faults:
     They are detected here, so that a row that is refused adds no features.
     """
     found: Faults = {}
-    large = np.abs(table.numbers) >= LARGEST
+    large = np.abs(table.numbers) >= MAX_VALUE
     for row in np.flatnonzero(large.any(axis=1)).tolist():
         k = int(np.argmax(large[row]))
         name, value = number_names(table, options)[k], float(table.numbers[row, k])
         found[row] = beyond(f"column {name!r} is {value:g}: every value", name)
     if not scored:
-        for row in np.flatnonzero(np.abs(table.y) >= LARGEST).tolist():
+        for row in np.flatnonzero(np.abs(table.y) >= MAX_VALUE).tolist():
             found[row] = beyond(f"the outcome is {table.y[row]:g}: it")
     return found
 
@@ -92,7 +90,7 @@ def unfit_forecasts(table: Table, options: Options) -> Faults:
         row: BadExample("every expert is asleep: there is no forecast to go by")
         for row in np.flatnonzero(np.isnan(forecasts).all(axis=1)).tolist()
     }
-    for row, k in np.argwhere(np.abs(forecasts) >= LARGEST)[::-1].tolist():
+    for row, k in np.argwhere(np.abs(forecasts) >= MAX_VALUE)[::-1].tolist():
         name = table.names[k]
         found[row] = beyond(f"column {name!r} is {forecasts[row, k]:g}: every forecast", name)
     return found

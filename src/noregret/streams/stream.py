@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from noregret.base.positions import Positions
 from noregret.errors import Use, WrongUsage, tell
+from noregret.limits import INTERCEPT
 from noregret.streams.block import Block, Floats, Sparse, until
 from noregret.streams.class_labels import ClassNames, as_two, text_refused
 from noregret.streams.open_file import Opened
@@ -21,7 +22,6 @@ from noregret.streams.prefetch import in_order
 from noregret.streams.seals import Seals
 from noregret.streams.source import Paths, Piece, Source, as_paths, suffix_of, total_size
 
-INTERCEPT = "intercept"
 NOT_STANDARD = (Use("scale", "max"), Use("scale", "unit", "{}"))
 State = tuple[dict[str, NDArray[Any]], dict[str, Any]]
 

@@ -111,7 +111,7 @@ def test_rows_give_way_to_sums_once_these_have_the_digits() -> None:
     rng = np.random.default_rng(0)
     X = rng.normal(size=(4_096, 100))  # of which the first rows fit without error
     y = X[:, 0] + rng.normal(size=4_096)
-    game = nr.Vaw().new_game(memory=0)
+    game = nr.Vaw()._new_game(memory=0)
     game.play(X[:90], y[:90])
     assert game.ledger.pages is not None
     game.play(X[90:], y[90:])

@@ -136,14 +136,14 @@ def test_a_bad_row_ends_the_game_where_it_is() -> None:
     bad[120, 1] = np.inf
     for source in (bad, bad.tolist(), iter(list(zip(bad, y, strict=True)))):
         player = Steady()
-        game = player.new_game(predictions=True)
+        game = player._new_game(predictions=True)
         with pytest.raises(BadExample, match="round 121") as refused:
             game.play(source, None if hasattr(source, "__next__") else y)
         assert refused.value.round == 121
         check(game, X[:120], y[:120])
     ends: list[Any] = y.tolist()
     ends[7] = "rain"
-    game = Steady().new_game()
+    game = Steady()._new_game()
     with pytest.raises(BadExample, match="round 8: the outcome is 'rain'"):
         game.play(X, ends)
     check(game, X[:7], y[:7])
@@ -228,13 +228,13 @@ def test_the_curve_has_points_ever_further_apart() -> None:
     assert curve.regret[-1] == pytest.approx(player.regret_so_far())
     assert curve.bound[-1] == 400_000
     assert player.calls < 2 * len(curve.rounds)
-    later = player.new_game().play(many[:100]).curve
+    later = player._new_game().play(many[:100]).curve
     assert np.isnan(later.regret).all()
 
 
 def test_wrong_options_and_players_are_refused() -> None:
     with pytest.raises(ValueError, match="keep"):
-        Steady().new_game(keep="sums")
+        Steady()._new_game(keep="sums")
     with pytest.raises(NoRegretError, match="predictions"):
         _ = nr.play(Steady(), X).predictions
     with pytest.raises(TypeError, match="play a learner"):

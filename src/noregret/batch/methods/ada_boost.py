@@ -173,7 +173,7 @@ class AdaBoost(Vote):
 
     # Fitting.
 
-    def new_game(self, **options: Any) -> BoostingGame:
+    def _new_game(self, **options: Any) -> BoostingGame:
         """Return a game that reads examples and fits this method to them, from scratch."""
         return BoostingGame(self, **options)
 

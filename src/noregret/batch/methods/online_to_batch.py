@@ -233,7 +233,7 @@ class OnlineToBatch(Batch):
         """Return the predictor that reads the examples, with the loss of the learner."""
         return FixedPredictor(fresh(self.learner).engine.loss)
 
-    def new_game(self, **options: Any) -> OnlineGame:
+    def _new_game(self, **options: Any) -> OnlineGame:
         """Return a game that reads examples and passes over them, from scratch."""
         return OnlineGame(self, **options)
 

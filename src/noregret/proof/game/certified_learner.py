@@ -36,7 +36,7 @@ class Certified:
 
     def __init__(self, player: Any, *, keep: Keep = "auto", memory: int = MEMORY) -> None:
         self.learner = player
-        self.game = player.new_game(keep=keep, memory=memory, progress=False)
+        self.game = player._new_game(keep=keep, memory=memory, progress=False)
         self._recording: AbstractContextManager[Any] | None = None
         self._lock = RLock()
 
@@ -173,7 +173,7 @@ def certified(learner: Any, *, keep: Keep = "auto", memory: int = MEMORY) -> Cer
     41
     """
     learns = hasattr(learner, "learn_one") or hasattr(learner, "play_one")
-    if isinstance(learner, type | Certified) or not hasattr(learner, "new_game") or not learns:
+    if isinstance(learner, type | Certified) or not hasattr(learner, "_new_game") or not learns:
         raise TypeError(
             "certified takes what learns one example at a time, such as WidrowHoff(): got"
             f" {learner!r}"

@@ -397,7 +397,7 @@ def is_table(x: Any) -> bool:
 class Player(Protocol[G_co]):
     """An algorithm that can create a game to play in."""
 
-    def new_game(self, **options: Any) -> G_co:
+    def _new_game(self, **options: Any) -> G_co:
         """Return it."""
         ...
 
@@ -451,9 +451,9 @@ def play(
     >>> certificate.theorem.name, certificate.theorem.holds
     ('widrow-hoff', True)
     """
-    if not hasattr(learner, "new_game") or isinstance(learner, type):
+    if not hasattr(learner, "_new_game") or isinstance(learner, type):
         raise TypeError(f"play a learner, such as WidrowHoff(): got {learner!r}")
     options = {"keep": keep, "memory": memory, "predictions": predictions, "progress": progress}
-    game: Any = learner.new_game(**options)
+    game: Any = learner._new_game(**options)
     played: G_co = game.play(stream, outcomes, target=target)
     return played

@@ -10,7 +10,7 @@ from noregret.base.algorithm import Named
 class TablePlayer(Named):
     """An algorithm whose rounds are rows of losses, rewards, relatives or advice."""
 
-    def new_game(self, **options: Any) -> Any:
+    def _new_game(self, **options: Any) -> Any:
         """Return a game for it to play in; the options are those of ``noregret.play``."""
         from noregret.proof.game.table_game import TableGame
 

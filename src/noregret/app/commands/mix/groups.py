@@ -95,7 +95,7 @@ def certificate_of(mix: Mix, group: str, kept: Kept) -> Certificate:
     options = mix.stream.options
     master = mix.master.clone()
     master.check_names(mix.names)
-    game = master.new_game(progress=False)
+    game = master._new_game(progress=False)
     read = replace(options, only=group, **mix.reading.found())
     game.describe(read.transforms(), options.target, mix.names)
     made: Certificate = game.play(kept.X, kept.y).certificate()
