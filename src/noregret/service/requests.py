@@ -38,7 +38,7 @@ class Request(NamedTuple):
     ----------
     action
         ``predict``, ``label`` or ``learn``.
-    id, x, y
+    id, x, y, key
         The arguments of the method of that name.
     """
 
@@ -46,6 +46,7 @@ class Request(NamedTuple):
     id: str | None = None
     x: Any = None
     y: Any = None
+    key: str | None = None
 
 
 class Job:

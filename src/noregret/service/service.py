@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import json
 import math
 import os
-import sqlite3
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
@@ -19,8 +17,10 @@ from noregret.base.atomic_files import write_pieces
 from noregret.base.model_file import dumps, loads
 from noregret.checks import positive, whole
 from noregret.errors import NoRegretError
-from noregret.linear.class_learner import ClassLearner
+from noregret.linear.groups import RESIDENT
 from noregret.linear.learner import Learner
+from noregret.service import certifying
+from noregret.service.database import is_address
 from noregret.service.errors import (
     Conflict,
     Expired,
@@ -29,18 +29,11 @@ from noregret.service.errors import (
     Stopped,
     UnknownId,
 )
-from noregret.service.journal import Event, Journal, as_json
+from noregret.service.journal import Event, Journal
+from noregret.service.models import NO_KEY, Models
 from noregret.service.requests import Job, Reply, Request, answer_of
-from noregret.service.values import (
-    example_of,
-    fields_of,
-    mixed_fields,
-    name_of,
-    outcome_text,
-    plain,
-    text_of,
-    written,
-)
+from noregret.service.scoring import check_learner, is_python_loss, scored, taught
+from noregret.service.values import example_of, key_of, name_of, outcome_text, text_of
 
 if TYPE_CHECKING:
     from noregret.base.compiled.losses import Loss
@@ -49,7 +42,8 @@ if TYPE_CHECKING:
 SNAPSHOT_EVERY = 10_000
 Clock = Callable[[], float]
 REFUSALS = ("invalid", "conflict", "unknown", "expired")
-WAIT = "labels must be learned before the next prediction is made, so that none comes late"
+# Labels learned again between transactions, after a crash.
+REPLAYED = 1000
 
 
 class Service:
@@ -64,11 +58,18 @@ class Service:
     learner
         An untrained learner; None to continue with the one in the store.
     store
-        The file of the journal, an SQLite database. It is created if it does not exist.
+        The file of the journal, an SQLite database, which is created if it does not exist; or the
+        address of a PostgreSQL database, ``postgresql://user@host/database#schema``.
     ttl
         Seconds within which a label must come; None for no limit. It is not kept in the store.
     snapshot_every
-        Labels between snapshots of the model.
+        Labels between snapshots of the models.
+    retain
+        The number of labels to keep at least; older ones are removed at snapshots, and with a
+        ``ttl`` also predictions whose label can no longer come. None to keep all: certificates
+        need them.
+    resident
+        The number of models to hold in memory, if there is one per key.
     loss
         The loss, if the learner in the store has one that is written in Python.
     clock
@@ -97,6 +98,8 @@ class Service:
         *,
         ttl: float | None = None,
         snapshot_every: int = SNAPSHOT_EVERY,
+        retain: int | None = None,
+        resident: int = RESIDENT,
         loss: Loss | None = None,
         clock: Clock = time.time,
     ) -> None:
@@ -105,21 +108,22 @@ class Service:
         self.ttl = None if ttl is None else positive("ttl", ttl)
         self.snapshot_every = whole("snapshot_every", snapshot_every)
         self._clock, self._process = clock, os.getpid()
-        if learner is None and not Path(store).exists():
+        self.retain = None if retain is None else whole("retain", retain)
+        resident = whole("resident", resident)
+        if learner is None and not is_address(store) and not Path(store).exists():
             raise ServiceError("there is no journal", "give a learner to begin one", file=store)
         self.journal = Journal(store)
         try:
-            self.learner = self._restored(learner, loss)
+            self.models = self._restored(learner, resident, loss)
             totals = self.journal.totals()
-        except (sqlite3.Error, TypeError, ValueError) as error:
+        except BaseException as error:
             self.journal.close()
-            if isinstance(error, NoRegretError):
+            damaged = isinstance(error, (*self.journal.failures, TypeError, ValueError))
+            if isinstance(error, NoRegretError) or not damaged:
                 raise
             raise ServiceError(f"a damaged journal ({error})", file=store) from None
-        except BaseException:
-            self.journal.close()
-            raise
         self._seq, self._time = totals.predictions, totals.time
+        self.removed, self._expired = totals.removed, totals.expired
         self.labels, self.loss = totals.labels, totals.loss
         self.late, self.delay = totals.late, totals.delay
         self.refused = dict.fromkeys(REFUSALS, 0)
@@ -128,35 +132,49 @@ class Service:
         self._gate, self._turn = threading.Lock(), threading.Lock()
         self._queue: list[Job] = []
 
-    def _restored(self, given: Learner | None, loss: Loss | None) -> Learner:
-        """Return the model as the journal left it."""
-        found, path = self.journal.snapshot(), self.journal.path
-        if found is None:
+    def _restored(self, given: Learner | None, resident: int, loss: Loss | None) -> Models:
+        """Return the models as the journal left them."""
+        journal, path = self.journal, self.journal.path
+        if journal.model(NO_KEY) is None:
             if given is None:
                 raise ServiceError("there is no model in it yet", "give a learner", file=path)
-            self.journal.begin()
-            self.journal.keep_snapshot(0, dumps(given.clone()), b"")
-            self.journal.commit()
-            self._seal = b""
-            return given.clone()
+            journal.begin()
+            journal.keep_model(NO_KEY, 0, dumps(given.clone()))
+            journal.commit()
         if given is not None:
             loss = next((p for p in given.params.values() if is_python_loss(p)), loss)
-        learner: Learner = loads(found[1], path, loss)
+        kept = journal.model(NO_KEY)
+        assert kept is not None
+        learner: Learner = loads(kept[1], path, loss)
         if given is not None and repr(given) != repr(learner):
             raise ServiceError(
                 f"it has the model {learner!r}, not {given!r}",
                 "use another store, or name no learner to resume",
                 file=path,
             )
-        self._seal = found[2]
-        for event in self.journal.learned(after=found[0], seal=self._seal):
-            learner.learn_one(example_of(event.x), json.loads(event.y or "null"))
+        models = Models(learner.clone(), journal, resident, loss)
+        self._as_served = journal.fact("late-gradients") is not None
+        after, self._seal = journal.snapshot()
+        journal.begin()
+        for event in journal.learned(after, self._seal):
+            if (event.learned or 0) > models.position(event.key):
+                taught(models.to_learn(event.key), event, self._as_served)
             self._seal = event.seal
-        return learner
+            if (event.learned or 0) % REPLAYED == 0:
+                models.trim(event.learned or 0)
+                journal.commit()
+                journal.begin()
+        journal.commit()
+        return models
+
+    @property
+    def learner(self) -> Learner:
+        """The model without a key."""
+        return self.models.get(None)
 
     # Requests.
 
-    def predict(self, x: Any, id: str | None = None) -> Reply:
+    def predict(self, x: Any, id: str | None = None, key: str | None = None) -> Reply:
         """Predict the outcome of an example, and wait for its label.
 
         Before its first label, a classifier of two classes replies −1 or 1; afterwards, labels as
@@ -168,13 +186,15 @@ class Service:
             The example: a dict of names to values, or a list of numbers.
         id
             Its name, for the label and for repeated requests; one is made up if it is not given.
+        key
+            The key of the model, such as a shop or a user: each key has a model of its own.
 
         Raises
         ------
         Conflict
             If the id was used for another example.
         """
-        return self._submit(lambda: self._predict(x, id))
+        return self._submit(lambda: self._predict(x, id, key))
 
     def label(self, id: str, y: Any) -> Reply:
         """Learn the outcome of an example that was predicted, and return that prediction.
@@ -190,9 +210,9 @@ class Service:
         """
         return self._submit(lambda: self._label(id, y))
 
-    def learn(self, x: Any, y: Any, id: str | None = None) -> Reply:
+    def learn(self, x: Any, y: Any, id: str | None = None, key: str | None = None) -> Reply:
         """Predict the outcome of an example, then learn it."""
-        return self._submit(lambda: self._learn(x, y, id))
+        return self._submit(lambda: self._learn(x, y, id, key))
 
     def answer_many(self, requests: Iterable[Request]) -> list[Reply | Exception]:
         """Do requests in order, all in one transaction; a refused one is replied to with its error.
@@ -216,11 +236,11 @@ class Service:
 
     def _act(self, request: Request) -> Reply:
         if request.action == "predict":
-            return self._predict(request.x, request.id)
+            return self._predict(request.x, request.id, request.key)
         if request.action == "label":
             return self._label(request.id, request.y)
         if request.action == "learn":
-            return self._learn(request.x, request.y, request.id)
+            return self._learn(request.x, request.y, request.id, request.key)
         raise ValueError(f"the action is predict, label or learn: got {request.action!r}")
 
     def _submit(self, act: Callable[[], Reply]) -> Reply:
@@ -252,7 +272,8 @@ class Service:
             for job in jobs:
                 self._do(job)
             if self.labels // self.snapshot_every > before // self.snapshot_every:
-                self.journal.keep_snapshot(self.labels, dumps(self.learner), self._seal)
+                self._snapshot()
+            self.models.trim(self.labels)
             self.journal.commit()
         except BaseException as error:
             # The model may be ahead of the journal now: nothing may be answered from it.
@@ -261,7 +282,7 @@ class Service:
                 self.journal.close()
             for job in jobs:
                 job.error = Stopped(self._stopped, file=self.journal.path)
-            if not isinstance(error, sqlite3.Error | NoRegretError | OSError):
+            if not isinstance(error, (*self.journal.failures, NoRegretError, OSError)):
                 raise
         finally:
             for job in jobs:
@@ -270,7 +291,7 @@ class Service:
     def _do(self, job: Job) -> None:
         try:
             job.answer = job.act()
-        except sqlite3.Error:
+        except self.journal.failures:
             raise
         except ServiceError as error:
             job.error = error
@@ -280,11 +301,12 @@ class Service:
 
     # What they do.
 
-    def _predict(self, x: Any, id: str | None) -> Reply:
-        text, name = text_of(x), name_of(id)
+    def _predict(self, x: Any, id: str | None, key: str | None) -> Reply:
+        text, name, key = text_of(x), name_of(id), key_of(key)
         if id is not None and (known := self.journal.find(name)) is not None:
-            return self._repeated(known, known.x == text and not known.at_once)
-        event = self._scored(text, name)
+            same = known.x == text and known.key == key and not known.at_once
+            return self._repeated(known, same)
+        event = self._scored(text, name, key)
         self.journal.add(event)
         self._seq = event.seq
         return answer_of(event)
@@ -292,7 +314,7 @@ class Service:
     def _label(self, id: str | None, y: Any) -> Reply:
         if id is None:
             raise TypeError("a label needs the id of its prediction")
-        name, text = name_of(id), outcome_text(y)
+        name, text = name_of(id), outcome_text(y, self.models.fresh)
         event = self.journal.find(name)
         if event is None:
             cure = "predict with this id first, or send the example with its label"
@@ -310,41 +332,47 @@ class Service:
         self.journal.add_label(self._taught(event, text, now))
         return answer_of(event)
 
-    def _learn(self, x: Any, y: Any, id: str | None) -> Reply:
-        text, label, name = text_of(x), outcome_text(y), name_of(id)
+    def _learn(self, x: Any, y: Any, id: str | None, key: str | None) -> Reply:
+        text, label = text_of(x), outcome_text(y, self.models.fresh)
+        name, key = name_of(id), key_of(key)
         if id is not None and (known := self.journal.find(name)) is not None:
-            same = known.x == text and known.at_once == 1 and known.y == label
-            return self._repeated(known, same)
-        event = self._scored(text, name)
+            same = known.x == text and known.key == key and known.y == label
+            return self._repeated(known, same and known.at_once == 1)
+        event = self._scored(text, name, key)
         self.journal.add(self._taught(event._replace(at_once=1), label, event.time))
         self._seq = event.seq
         return answer_of(event)
 
-    def _scored(self, text: str, name: str) -> Event:
+    def _scored(self, text: str, name: str, key: str | None) -> Event:
         """Predict an example, from the text that a restart would read."""
-        x = example_of(text)
-        score, prediction = self.learner.decision_one(x), self.learner.predict_one(x)
-        chances = None
-        if self.learner.engine.loss.name == "logistic":
-            chances = list(self.learner.predict_proba_one(x).items())
-        answer = as_json([plain(prediction), chances])
-        return Event(self._seq + 1, name, self._now(), text, self.labels, score, answer, 0)
+        learner = self.models.get(key)
+        score, scores, answer = scored(learner, example_of(text))
+        return Event(
+            self._seq + 1, name, self._now(), text, learner.rounds, score, answer, 0,
+            key=key, scores=scores,
+        )  # fmt: skip
 
     def _taught(self, event: Event, label: str, now: float) -> Event:
         """Learn the label of an event, and return it with the label."""
-        y = json.loads(label)
-        self.learner.learn_one(example_of(event.x), y)
-        loss = self.learner.engine.loss
-        outcome = (1.0 if y > 0 else -1.0) if loss.labels else float(y)
-        paid = float(loss.value(event.score, outcome))
+        learner = self.models.to_learn(event.key)
+        event = event._replace(y=label, round=learner.rounds + 1, labelled=now)
+        paid = taught(learner, event, self._as_served)
         self.labels += 1
         self.loss += paid
-        self.late += self.labels - 1 > event.made
-        self.delay += self.labels - 1 - event.made
-        taught = event._replace(y=label, learned=self.labels, labelled=now, loss=paid)
-        taught = taught.sealed(self._seal)
-        self._seal = taught.seal
-        return taught
+        self.late += event.delay > 0
+        self.delay += event.delay
+        done = event._replace(learned=self.labels, loss=paid).sealed(self._seal)
+        self._seal = done.seal
+        return done
+
+    def _snapshot(self) -> None:
+        """Write all models, and remove what need not be retained, in the open transaction."""
+        self.models.save(self.labels)
+        self.journal.keep_snapshot(self.labels, self._seal)
+        if self.retain is not None and self.labels - self.retain > self.removed:
+            before = None if self.ttl is None else self._now() - self.ttl
+            self.journal.remove(self.labels - self.retain, before)
+            self.removed, self._expired = self.labels - self.retain, self.journal.removed().expired
 
     def _repeated(self, event: Event, same: bool = True) -> Reply:
         """Return the stored answer; refuse a request that is not the same."""
@@ -366,7 +394,7 @@ class Service:
     @property
     def pending(self) -> int:
         """The number of predictions whose label has not come."""
-        return self._seq - self.labels
+        return self._seq - self.labels - self._expired
 
     @property
     def stopped(self) -> str | None:
@@ -387,48 +415,59 @@ class Service:
                 "repeated": self.repeated,
                 "refused": dict(self.refused),
             }
-        if self.learner.engine.loss.name == "square" and self.labels:
+        if self.models.fresh.engine.loss.name == "square" and self.labels:
             found["rmse"] = math.sqrt(found["mean_loss"])
         return found
 
-    def certificate(self, **options: Any) -> Certificate:
+    def certificate(self, *, key: str | None = None, **options: Any) -> Certificate:
         """Return a certificate of what was served, from the rows in the journal.
 
-        The options are those of ``Game.certificate``. Theorems are about labels that are learned
-        before the next prediction: if one came later, there is no certificate.
+        If labels came late, the loss is still that of the predictions as served. Gradient descent
+        has a bound then too (theorem ``delayed-gradient``); for other learners the certificate
+        states the regret, and claims no bound.
+
+        Parameters
+        ----------
+        key
+            The key of the model, None for that without one.
+        **options
+            As in ``Game.certificate``.
         """
-        from noregret.proof.game.game import play
-
         with self._turn:
-            if self._stopped is not None:
-                raise Stopped(self._stopped)
-            if not self.labels:
-                raise NotCertified("no label came yet: there is nothing to certify")
-            if self.late:
-                what = f"{self.late:,} of {self.labels:,} labels came after others were learned"
-                raise NotCertified(f"{what}: no certificate covers that yet", WAIT)
-            pairs = [(fields_of(e.x), json.loads(e.y or "")) for e in self.journal.learned()]
-        return play(self.learner.clone(), pairs).certificate(**options)
+            self._check_complete()
+            return certifying.certified(self.models.fresh, self.journal, key, options)
 
-    def export(self, path: str | Path, target: str = "y") -> None:
+    def _check_complete(self) -> None:
+        """Raise an error if the journal is closed, or does not have all rows."""
+        if self._stopped is not None:
+            raise Stopped(self._stopped)
+        if self.removed:
+            what = f"the first {self.removed:,} labels were removed from the journal (retain)"
+            raise NotCertified(f"{what}: a certificate needs all of them")
+
+    def export(self, path: str | Path, target: str = "y", key: str | None = None) -> None:
         """Write the labelled examples as JSON lines, in the order in which they were learned.
 
         ``noregret verify CERTIFICATE path --target y`` checks the certificate with them. Text that
         is empty, or in a field that also holds numbers, is written as its feature, ``"name=text":
-        1``; the fields of lists are numbered from 0.
+        1``; the fields of lists are numbered from 0. If labels came late, a prediction has a line
+        with its ``id`` and its features, and its label another with the ``id``, in the order of
+        time; ``noregret run --id id`` reads such files too.
         """
         with self._turn:
-            write_pieces(path, self.exported(target))
+            write_pieces(path, self.exported(target, key))
 
-    def exported(self, target: str = "y") -> Iterator[bytes]:
+    def exported(self, target: str = "y", key: str | None = None) -> Iterator[bytes]:
         """Yield the lines of ``export``; nothing may be answered meanwhile."""
-        mixed = mixed_fields(event.x for event in self.journal.learned())
-        for event in self.journal.learned():
-            named = written(event.x, mixed)
-            if target in named:
-                what = f"there is a feature called {target!r}"
-                raise NoRegretError(what, "choose another name for the target")
-            yield (as_json(named | {target: json.loads(event.y or "")}) + "\n").encode()
+        self._check_complete()
+        return certifying.exported(self.journal, key, target)
+
+    def keys(self, most: int = 100) -> list[dict[str, Any]]:
+        """Return figures of the keys with the most predictions."""
+        with self._turn:
+            if self._stopped is not None:
+                raise Stopped(self._stopped)
+            return self.journal.keys(most)
 
     # The end.
 
@@ -437,9 +476,9 @@ class Service:
         with self._turn:
             if self._stopped is None:
                 self._stopped = "the service is closed"
-                with suppress(sqlite3.Error):  # without it the next start learns more again
+                with suppress(*self.journal.failures):  # else the next start learns more again
                     self.journal.begin()
-                    self.journal.keep_snapshot(self.labels, dumps(self.learner), self._seal)
+                    self._snapshot()
                     self.journal.commit()
                 self.journal.close()
 
@@ -455,21 +494,4 @@ class Service:
         self.close()
 
     def __repr__(self) -> str:
-        return f"Service({self.learner!r}, {self.journal.path!r})"
-
-
-def check_learner(learner: Any) -> None:
-    """Refuse what cannot be served."""
-    if not isinstance(learner, Learner):
-        raise TypeError(f"a service takes a learner, such as Auto(): got {learner!r}")
-    if isinstance(learner, ClassLearner):
-        raise TypeError(f"{learner.name} has several classes, which a service cannot serve yet")
-    if learner.rounds:
-        raise ValueError("the learner has learned already: give an untrained one (clone())")
-
-
-def is_python_loss(value: Any) -> bool:
-    """Return whether a parameter is a loss written in Python."""
-    from noregret.base.compiled.losses import PythonLoss
-
-    return isinstance(value, PythonLoss)
+        return f"Service({self.models.fresh!r}, {self.journal.path!r})"

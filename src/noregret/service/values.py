@@ -76,11 +76,13 @@ def has_field(x: Mapping[str, Any] | list[Any], name: str) -> bool:
     return name in x or ("=" in name and name in (f"{k}={value}" for k, value in x.items()))
 
 
-def outcome_text(y: Any) -> str:
-    """Return an outcome as JSON."""
+def outcome_text(y: Any, learner: Any = None) -> str:
+    """Return an outcome as JSON: a number or a boolean; a class may also be text."""
     y = plain(y)
-    if not isinstance(y, int | float):
-        raise TypeError(f"an outcome is a number or a boolean: got {y!r}")
+    classes = learner is not None and learner._of_classes
+    if not isinstance(y, int | float | str if classes else int | float):
+        kind = "a class is text, a whole number" if classes else "an outcome is a number"
+        raise TypeError(f"{kind} or a boolean: got {y!r}")
     return checked_json(y, "an outcome")
 
 
@@ -105,3 +107,13 @@ def name_of(id: str | None) -> str:
         raise TypeError(f"an id is a string of up to {MAX_ID} characters: got {id!r:.300}")
     checked_json(id, "an id")
     return id
+
+
+def key_of(key: str | None) -> str | None:
+    """Return the key of a model."""
+    if key is None:
+        return None
+    if not isinstance(key, str) or not 0 < len(key) <= MAX_ID:
+        raise TypeError(f"a key is a string of up to {MAX_ID} characters: got {key!r:.300}")
+    checked_json(key, "a key")
+    return key

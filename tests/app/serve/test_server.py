@@ -213,7 +213,7 @@ WRONG = [
     (["--store", "a.db"], "there is no journal yet"),
     (["--store", "a.db", "--learner", "nobody"], "nobody"),
     (["--store", "a.db", "--learner", "nlms", "-p", "speed=1"], "speed"),
-    (["--store", "a.db", "--learner", "softmax"], "several classes"),
+    (["--store", "postgresql://127.0.0.1:1/none", "--learner", "nlms"], "no connection"),
     (["--store", "a.db", "-p", "rate=1"], "without a learner"),
     (["--store", "no/where.db", "--learner", "nlms"], "there is no folder"),
     (["--store", "a.db", "--learner", "nlms", "--tls-key", "k.pem"], "go together"),

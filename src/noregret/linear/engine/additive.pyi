@@ -16,6 +16,10 @@ class Additive(Scaled):
         loss_parameter: float | None = None,
         cushion: float | None = None,
     ) -> None: ...
+    @property
+    def steps_late(self) -> bool: ...
+    @property
+    def fixed_rate(self) -> float | None: ...
 
 class Lazy(Additive):
     def __init__(

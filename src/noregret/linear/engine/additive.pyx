@@ -9,7 +9,7 @@ cimport numpy as cnp
 
 from noregret.base.compiled.losses cimport as_loss
 from noregret.linear.engine.engine cimport (
-    DIVERGED, FINE, LOSS_FAILED, NORM, OUTCOME, Engine, Rate, Row, as_rate, noregret_add_dense,
+    BAD_VALUE, DIVERGED, FINE, LOSS_FAILED, NORM, OUTCOME, Engine, Rate, Row, as_rate, noregret_add_dense,
     noregret_add_sparse, position, rate_at,
 )
 
@@ -46,6 +46,9 @@ cdef enum:  # Step
 cdef double SMALLEST_FACTOR = 1e-100
 cdef double LARGEST_NORM2 = 1e220
 cdef double ROUNDING = 2.3e-16
+# Limits of a round, as in ``engine``.
+cdef double LARGEST_NORM2_OF_ROW = 1e300
+cdef double LARGEST_LOSS = 1e290
 # Rounding error of the norm per round, relative to the terms of its sum; the same for dense and
 # sparse rows.
 cdef double DOUBT_PER_ROUND = 8 * ROUNDING
@@ -141,6 +144,33 @@ cdef class Additive(Scaled):
         self.radius = 0 if radius is None else positive("radius", radius)
         if cushion is not None:  # steps divided by cushion + ‖x‖²
             self.step, self.cushion = NORMALISED, positive("epsilon", cushion)
+
+    @cython.final
+    cdef int play_late(self, Row* row, double served, double y) noexcept nogil:
+        """Pay for the score that was served, and step by the gradient of then. On anything but FINE nothing has changed."""
+        cdef double value, slope
+        cdef int status
+        self.score(row)  # for the row's measurements
+        if not row.norm2 < LARGEST_NORM2_OF_ROW:
+            return BAD_VALUE
+        value = self.loss.table.value(&self.loss.table, served, y)
+        slope = self.loss.table.slope(&self.loss.table, served, y)
+        if not fabs(value) < LARGEST_LOSS or not isfinite(slope * row.norm2):
+            return LOSS_FAILED if self.loss.table.python != NULL else DIVERGED
+        status = self.update(row, served, slope, y)
+        if status == FINE:
+            self.book(row, served, value, fabs(slope), fabs(slope), fabs(y), self.loss.table.labels and y * served <= 0)
+        return status
+
+    @property
+    def steps_late(self):
+        """True if its steps depend on weights only by the gradient: it may be that of earlier weights."""
+        return type(self) in (Additive, Lazy) and self.step == EXPLICIT and not self.mean_kept
+
+    @property
+    def fixed_rate(self):
+        """The rate of all rounds; None if it changes."""
+        return None if rate_at(&self.rate, 2) != rate_at(&self.rate, 1) else rate_at(&self.rate, 1)
 
     @cython.final
     cdef double travel(self, Row* row, double score, double slope, double y) noexcept nogil:

@@ -22,6 +22,7 @@ from noregret.linear.engine.engine cimport (
 from noregret.base.compiled.machine cimport come_in, generation, go_out
 from noregret.linear.engine.features cimport BY_NAME, BY_POSITION, MAX_VALUE, UNKNOWN, Features
 from noregret.base.compiled.losses cimport as_loss
+from noregret.linear.engine.additive cimport Additive
 from noregret.linear.engine.recorder cimport Recorder
 
 from time import sleep
@@ -353,6 +354,43 @@ cdef class Entry:
         if status == FINE and self.recorder.write(row, given):
             self.due = True
         return status
+
+    def learn_late(self, x, y, double served):
+        """Learn from an example that was predicted before others were learned, by the score that it was given.
+
+        For engines that ``steps_late``.
+        """
+        cdef Py_ssize_t count
+        cdef int kind, labels, status
+        cdef bint played = False
+        cdef double given, target
+        cdef Row row
+        cdef Additive engine = self.engine
+        if not engine.steps_late or not isfinite(served):
+            raise ValueError("this learner has no step for an outcome that comes late")
+        self.enter(True)
+        count, kind, labels = self.known.count, self.known.kind, self.labels
+        try:
+            given = target = self.outcome(y)
+            status = self.settle(&target)
+            if status == FINE:
+                self.take(x, &row, True)
+                if self.recorder is not None and not self.recorder.reserve(&row):
+                    status = NO_MEMORY
+                else:
+                    status = engine.play_late(&row, served, target)
+            if status != FINE:
+                self.refuse(status, given, &row)
+            played = True
+            if self.recorder is not None and self.recorder.write(&row, given):
+                self.hand_over()
+        finally:
+            try:
+                if not played:
+                    self.labels = labels
+                    self.drop(count, kind)
+            finally:
+                self.leave()
 
     cdef int hand_over(self) except -1:
         """Flush the recorder's page."""

@@ -112,6 +112,11 @@ class Certifiable(ABC):
         """True if ``noregret.averaged`` makes the learner predict with the mean of its weights."""
         return False
 
+    @property
+    def delayed(self) -> bool:
+        """True if some outcome was learned after a later prediction."""
+        return False
+
     # The proof.
 
     @abstractmethod

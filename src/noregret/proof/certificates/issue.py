@@ -28,6 +28,7 @@ from noregret.proof.certificates.certificate import (
 )
 from noregret.proof.theorems.assumptions import Finding, starts_untrained
 from noregret.proof.theorems.base_evidence import BaseEvidence
+from noregret.proof.theorems.delay import DELAYED, in_time, rate_of
 from noregret.proof.theorems.theorem import REGRETS, Theorem
 
 if TYPE_CHECKING:
@@ -72,7 +73,7 @@ def certified(
         if key not in evidence.told:
             known = ", ".join(evidence.told) or "nothing"
             raise ValueError(f"unknown {key!r}: a theorem can be told {known}")
-    theorem, findings = chosen(candidates(learner, name), evidence)
+    theorem, findings = chosen(candidates(learner, name, game.delayed), evidence)
     best = evidence.usual() if theorem is None or theorem.best is None else theorem.best(evidence)
     if (lost := evidence.lost_by_sums(best)) is not None:
         raise LostDigits(
@@ -136,15 +137,18 @@ class ExtraArguments(dict[str, Any]):
         return super().get(key, default)
 
 
-def candidates(learner: LearnerLike, name: str | None) -> list[Theorem]:
+def candidates(learner: LearnerLike, name: str | None, delayed: bool = False) -> list[Theorem]:
     """Return the applicable theorems, in order."""
     if name is None:
+        if delayed and isinstance(learner, Learner) and rate_of(learner) is not None:
+            return [DELAYED]
         return [t for t in learner.theorems if t.covers(learner.params) and not t.beside]
     from noregret.proof.theorems.averaging import theorems as general_theorems
     from noregret.proof.theorems.tuning import takes_of
 
     general = general_theorems if isinstance(learner, Learner) and learner.engine.linear else ()
-    known = {t.name: t for t in (*learner.theorems, *general)}
+    late = (DELAYED,) if isinstance(learner, Learner) and rate_of(learner) is not None else ()
+    known = {t.name: t for t in (*learner.theorems, *general, *late)}
     if name not in known:
         hint = f"choose one of {', '.join(known)}" if known else "it answers for none"
         raise ValueError(f"{learner.name} does not answer for {name!r}: {hint}")
@@ -168,6 +172,8 @@ def chosen(
     first: tuple[Theorem | None, tuple[Finding, ...]] = (None, ())
     for theorem in theorems:
         checked = [starts_untrained(evidence), *(a.check(evidence) for a in theorem.assumptions)]
+        if evidence.delay and not theorem.delayed:
+            checked.append(in_time(evidence))
         findings = tuple(found for found in checked if found is not None)
         if all(surely(found) for found in findings):
             return theorem, findings

@@ -78,6 +78,8 @@ class Ledger:
     memory: int = MEMORY
     kept_at: str | None = None  # a file for the rows that outlives this process
     moments: list[Moment] = field(default_factory=list)
+    delay: int = 0  # updates between predictions and their own, where outcomes come late
+    first_delayed: int | None = None  # the first round with one
 
     def __post_init__(self) -> None:
         self.recorder = Recorder(self.learner.engine, self.take)

@@ -30,6 +30,9 @@ class BaseEvidence(ABC):
     # Relative rounding error of sums, by which a figure may exceed its bound.
     bound_tolerance: ClassVar[float] = 1e-9
     names: Sequence[str]
+    # Updates between predictions and their own, over all rounds, and the first round with one.
+    delay: int = 0
+    first_delayed: int | None = None
 
     def __init__(self, given: Mapping[str, Any], limits: Limits, answers: dict[Any, Any]) -> None:
         self.given, self.limits, self.answers = given, limits, answers

@@ -6,10 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 from noregret.base.registry import all_algorithms, find
 from noregret.checks import hint
-from noregret.proof.theorems.averaging import theorems as general_theorems
+from noregret.proof.theorems import averaging, delay
 
 if TYPE_CHECKING:
     from noregret.proof.theorems.theorem import Theorem
+
+general_theorems = (*averaging.theorems, *delay.theorems)
 
 
 def all_theorems() -> dict[str, tuple[Theorem, type[Any] | None]]:

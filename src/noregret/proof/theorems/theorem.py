@@ -126,6 +126,8 @@ class Theorem:
         True if it holds only with a stated probability, so that it may fail by chance.
     beside
         True if certificates state it in addition to the chosen theorem, and choose it only by name.
+    delayed
+        True if outcomes may come after later predictions; all others assume that they do not.
     """
 
     name: str
@@ -148,6 +150,7 @@ class Theorem:
     likely: bool = False
     beside: bool = False
     where: str = ""
+    delayed: bool = False
 
     @property
     def wording(self) -> Wording:

@@ -15,11 +15,13 @@ from noregret.base.registry import built, find
 from noregret.errors import CertificateError, NoRegretError
 from noregret.hindsight import Limits
 from noregret.hindsight.proofs.answer import USUAL
+from noregret.linear.learner import Learner
 from noregret.proof.certificates.certifiable import Certifiable
 from noregret.proof.certificates.certificate import LOOSEST, TIGHTEST, Certificate, Played
 from noregret.proof.certificates.file import certificate_of, checked, read_contents
 from noregret.proof.certificates.issue import beside, candidates
 from noregret.proof.game.game import play
+from noregret.proof.game.late_game import LateGame, events_of, field_of
 from noregret.proof.theorems.averaging import averaged
 from noregret.proof.theorems.theorem import REGRETS
 from noregret.proof.verifying.comparing import SEARCHED, TOLERANCE, are_close
@@ -172,6 +174,8 @@ def replayed(
     format: str | None,
 ) -> Any:
     """Play the data; files are read with the certificate's options."""
+    if (field := field_of(stated.transforms)) is not None:
+        return replayed_late(learner, data, target or stated.target or "y", field)
     if not is_files(data):
         has_columns = hasattr(data, "columns") or hasattr(data, "column_names")
         if not has_columns and not isinstance(data, Stream):
@@ -199,6 +203,25 @@ def replayed(
         raise
     except UNUSABLE as error:  # parameters that do not fit the data
         raise CertificateError(f"learner: {error}") from None
+    return game
+
+
+def replayed_late(learner: Any, data: Any, target: str, field: str) -> Any:
+    """Play predictions and outcomes of files in the order in which they came."""
+    if not is_files(data) or not isinstance(learner, Learner):
+        raise CertificateError(
+            "its outcomes came late", "verify it with the file of events that the service exports"
+        )
+    paths = [data] if isinstance(data, str | Path) else list(data)
+    game = LateGame(learner, field)
+    game.describe((), target)
+    try:
+        game.play_events(events_of(paths, field, target))
+        if not game.rounds:
+            raise NoRegretError("there are no examples in it")
+    except NoRegretError as error:
+        error.at(file=paths[0])
+        raise
     return game
 
 

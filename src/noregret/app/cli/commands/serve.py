@@ -139,7 +139,7 @@ def listen(given: Namespace, what: Configuration) -> None:
         )
     )
     for name, service in services.items():
-        words = f"{service.learner!r}, {service.labels:,} labels learned"
+        words = f"{service.models.fresh!r}, {service.labels:,} labels learned"
         print(f"model {name}: {words}, journal {service.journal.path}", file=sys.stderr)
     run(server, given)
 

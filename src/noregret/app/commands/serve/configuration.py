@@ -13,11 +13,19 @@ from noregret.app.commands.serve.keys import PREFIX, SCOPES, Key
 from noregret.base.registry import built, find
 from noregret.errors import NoRegretError, WrongUsage
 from noregret.linear.learner import Learner
+from noregret.service.database import is_address
 from noregret.service.service import Service
 
 DEFAULT = "default"
 # Fields of a model and of a key, with the types of their values.
-MODEL_FIELDS = {"learner": str, "store": str, "target": str, "ttl": (int, float), "params": dict}
+MODEL_FIELDS = {
+    "learner": str,
+    "store": str,
+    "target": str,
+    "ttl": (int, float),
+    "params": dict,
+    "retain": int,
+}
 KEY_FIELDS = {"name": str, "digest": str, "models": list, "may": list}
 
 
@@ -35,6 +43,8 @@ class Model:
         The name of the outcome in exported rows.
     ttl
         Seconds within which a label must come.
+    retain
+        The number of labels to keep; None for all.
     """
 
     store: str
@@ -42,6 +52,7 @@ class Model:
     params: dict[str, Any] = field(default_factory=dict)
     target: str = "y"
     ttl: float | None = None
+    retain: int | None = None
 
     def open(self) -> Service:
         """Open the journal, or begin one."""
@@ -53,12 +64,12 @@ class Model:
                 given = built(find(self.learner, "learners"), self.params)
             except (TypeError, ValueError) as error:
                 raise WrongUsage(str(error)) from None
-        if given is None and not Path(self.store).exists():
+        if given is None and not is_address(self.store) and not Path(self.store).exists():
             raise WrongUsage(
                 f"{self.store}: there is no journal yet", "name a learner to begin one"
             )
         try:
-            return Service(given, self.store, ttl=self.ttl)
+            return Service(given, self.store, ttl=self.ttl, retain=self.retain)
         except (TypeError, ValueError) as error:
             if isinstance(error, NoRegretError):
                 raise
@@ -89,7 +100,7 @@ def read(path: str) -> Configuration:
             if "store" not in given:
                 raise NoRegretError(f"models.{name} has no store", 'add store = "…"')
         stores = [given["store"] for given in models.values()]
-        if len({Path(store).resolve() for store in stores}) < len(stores):
+        if len({s if is_address(s) else Path(s).resolve() for s in stores}) < len(stores):
             raise NoRegretError("two models have the same store")
         keys = dict(key_of(number, given) for number, given in enumerate(found.get("keys", [])))
     except NoRegretError as error:

@@ -80,8 +80,8 @@ class Desk:
         """Return what anyone may know of the model."""
         service = self.service
         return {
-            "learner": service.learner.name,
-            "parameters": {name: shown(value) for name, value in service.learner.params.items()},
+            "learner": service.models.fresh.name,
+            "parameters": {n: shown(value) for n, value in service.models.fresh.params.items()},
             "rounds": service.labels,
             "pending": service.pending,
         }

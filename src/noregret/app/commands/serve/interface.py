@@ -14,13 +14,14 @@ X = {
     ],
 }
 ID = {"type": "string", "maxLength": 256, "description": "The name of the prediction."}
-Y = {"type": ["number", "boolean"], "description": "The outcome."}
+Y = {"type": ["number", "boolean", "string"], "description": "The outcome."}
+KEY = {"type": "string", "maxLength": 256, "description": "The key, if each has its own model."}
 ANSWER = {
     "type": "object",
     "required": ["id", "prediction", "seq"],
     "properties": {
         "id": ID,
-        "prediction": {"type": ["number", "boolean"]},
+        "prediction": {"type": ["number", "boolean", "string", "null"]},
         "seq": {"type": "integer", "description": "The number of the prediction."},
         "chances": {"type": "object", "additionalProperties": {"type": "number"}},
     },
@@ -36,9 +37,17 @@ PROBLEM = {
     },
 }
 ACTIONS = {
-    "predict": ("Predict an example; its label may come later.", {"id": ID, "x": X}, ["x"]),
+    "predict": (
+        "Predict an example; its label may come later.",
+        {"id": ID, "x": X, "key": KEY},
+        ["x"],
+    ),
     "label": ("Learn the outcome of a prediction.", {"id": ID, "y": Y}, ["id", "y"]),
-    "learn": ("Predict an example, then learn it.", {"id": ID, "x": X, "y": Y}, ["x", "y"]),
+    "learn": (
+        "Predict an example, then learn it.",
+        {"id": ID, "x": X, "y": Y, "key": KEY},
+        ["x", "y"],
+    ),
 }
 # Path, what it returns, and the media type.
 FACTS = {

@@ -32,11 +32,12 @@ INVALID = 422
 
 
 class Body(msgspec.Struct, forbid_unknown_fields=True):
-    """The body of a request: an example, its name and its outcome."""
+    """The body of a request: an example, its name, its outcome, and the key of its model."""
 
     id: str | None = None
     x: dict[str, Any] | list[Any] | None = None
     y: Any = None
+    key: str | None = None
 
 
 decode = msgspec.json.Decoder(Body).decode
@@ -177,14 +178,15 @@ class Server:
     async def certificate(self, request: Request) -> Response:
         """Certify what was served."""
         desk = self.desk_of(request, ADMIN)
-        found = await desk.do(desk.service.certificate)
+        key = request.query_params.get("key")
+        found = await desk.do(lambda: desk.service.certificate(key=key))
         return Response(found.to_json(), media_type=JSON)
 
     async def rows(self, request: Request) -> Response:
         """Return the rows to verify a certificate with."""
         desk = self.desk_of(request, ADMIN)
-        target = self.target_of(request)
-        found = await desk.do(lambda: b"".join(desk.service.exported(target)))
+        target, key = self.target_of(request), request.query_params.get("key")
+        found = await desk.do(lambda: b"".join(desk.service.exported(target, key)))
         return Response(found, media_type=NDJSON)
 
     async def metrics(self, request: Request) -> Response:
@@ -248,6 +250,8 @@ def request_of(action: str, body: bytes, target: str) -> served.Request:
         raise TooLarge(f"{len(found.x or ()):,} features", f"send at most {MAX_FEATURES:,}")
     if action == "label" and found.x is not None:
         raise Malformed("a label has no 'x': learn takes both")
+    if action == "label" and found.key is not None:
+        raise Malformed("a label has no 'key': its prediction has one")
     if action == "predict" and found.y is not None:
         raise Malformed("a prediction has no 'y': learn takes both")
     if found.x is not None and has_field(found.x, target):
@@ -256,7 +260,7 @@ def request_of(action: str, body: bytes, target: str) -> served.Request:
             ("send outcomes as 'y', outside of 'x'", "serve with another --target"),
             feature=target,
         )
-    return served.Request(action, found.id, found.x, found.y)
+    return served.Request(action, found.id, found.x, found.y, found.key)
 
 
 def attempted(action: str, line: bytes, target: str) -> served.Request | Exception:

@@ -1,0 +1,129 @@
+"""A game whose outcomes come late: the loss is that of the predictions as they were served."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from noregret.errors import BadExample
+from noregret.proof.game.game import Game
+from noregret.proof.game.served_loss import Score, is_wrong, served_loss
+
+# The prefix under which certificates name the field that joins predictions and outcomes.
+JOINED_BY = "labels-by="
+FIELD = "id"
+
+
+class LateEvent(NamedTuple):
+    """A prediction (``x``), the outcome of an earlier one (``y``), or both at once.
+
+    Parameters
+    ----------
+    id
+        The name of the prediction; None if its outcome comes with it.
+    x
+        The example; None if it came before.
+    y
+        The outcome; None if it is still to come.
+    """
+
+    id: str | None
+    x: dict[str, Any] | None = None
+    y: Any = None
+
+
+class LateGame(Game):
+    """A game in which other outcomes may be learned between a prediction and its own.
+
+    Gradient descent steps by the gradients of the weights that predicted; other learners learn as
+    if the outcome had come in time. In either case the loss is that of the served prediction.
+
+    Parameters
+    ----------
+    learner
+        The learner.
+    field
+        The field that joins predictions and outcomes in a file of the events.
+    """
+
+    def __init__(self, learner: Any, field: str = FIELD) -> None:
+        super().__init__(learner, keep="rows", progress=False)
+        self.field, self.paid, self.wrong = field, 0.0, 0
+        self.largest = -math.inf
+
+    def play_events(self, events: Iterable[LateEvent]) -> LateGame:
+        """Play predictions and outcomes in the order in which they came."""
+        learner, ledger = self.learner, self.ledger
+        waiting: dict[str | None, tuple[Any, Score, int]] = {}
+        late_steps = getattr(learner.engine, "steps_late", False)
+        with self.recorded():
+            for name, given, y in events:
+                x: Any = given
+                if y is None:
+                    waiting[name] = (x, learner.decision_one(x), learner.rounds)
+                    continue
+                if name in waiting:
+                    x, score, made = waiting.pop(name)
+                elif x:
+                    score, made = learner.decision_one(x), learner.rounds
+                else:
+                    raise BadExample(f"no prediction has the id {name!r}, or it had its outcome")
+                late, before = learner.rounds - made, learner.total_loss
+                if late and late_steps and isinstance(score, float):
+                    learner._entry.learn_late(x, y, score)
+                else:
+                    learner.learn_one(x, y)
+                ledger.delay += late
+                if late and ledger.first_delayed is None:
+                    ledger.first_delayed = learner.rounds
+                paid = served_loss(learner, score, y) if late else learner.total_loss - before
+                self.paid += paid
+                self.largest = max(self.largest, paid)
+                self.wrong += is_wrong(learner, score, y)
+        return self
+
+    def _settle(self) -> None:
+        """Complete the record with the losses of the predictions as served."""
+        super()._settle()
+        if self.delayed:
+            books = self.ledger.books
+            self.ledger.books = books._replace(
+                loss=self.paid, mistakes=self.wrong, largest_loss=self.largest
+            )
+
+    @property
+    def delayed(self) -> bool:
+        """True if some outcome came late."""
+        return self.ledger.delay > 0
+
+    @property
+    def transforms(self) -> tuple[str, ...]:
+        """The transforms of the data, and the field that joins predictions and outcomes."""
+        return (*super().transforms, f"{JOINED_BY}{self.field}")
+
+
+def field_of(transforms: Sequence[str]) -> str | None:
+    """Return the field that joins predictions and outcomes; None if all came at once."""
+    found = [text for text in transforms if text.startswith(JOINED_BY)]
+    return found[0].removeprefix(JOINED_BY) if found else None
+
+
+def events_of(paths: Sequence[str | Path], field: str, target: str) -> Iterator[LateEvent]:
+    """Yield the events of files in JSON lines: a line without the target is a prediction."""
+    for path in paths:
+        with open(path, encoding="utf-8") as file:
+            for number, line in enumerate(file, 1):
+                try:
+                    found = json.loads(line)
+                    if not isinstance(found, dict):
+                        raise ValueError
+                except ValueError:
+                    raise BadExample("not a JSON object", file=path, line=number) from None
+                name, y = found.pop(field, None), found.pop(target, None)
+                if name is None and y is None:
+                    what = f"a line without {field!r} and {target!r}"
+                    raise BadExample(what, file=path, line=number)
+                yield LateEvent(name, found, y)

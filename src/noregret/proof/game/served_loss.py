@@ -1,0 +1,43 @@
+"""Scores of a learner as they are served, and their loss once the outcome is known."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+from noregret.linear.learner import Learner
+
+Score = float | dict[Any, float]
+
+
+def served_loss(learner: Learner, score: Score, y: Any) -> float:
+    """Return the loss of a score that was given earlier.
+
+    A class that was not known then counts with the score 0.
+    """
+    loss = learner.engine.loss
+    if not isinstance(score, Mapping):
+        return float(loss.value(score, outcome_of(learner, y)))
+    own = score.get(y, 0.0)
+    rivals = [each for label, each in score.items() if label != y]
+    if not rivals:
+        return 0.0
+    if loss.name == "softmax":
+        top = max(own, *rivals)
+        total = math.fsum(math.exp(each - top) for each in (own, *rivals))
+        return math.log(total) + top - own
+    margin = own - max(rivals)
+    return float(margin <= 0) if loss.name == "multiclass-mistake" else max(0.0, 1.0 - margin)
+
+
+def is_wrong(learner: Learner, score: Score, y: Any) -> bool:
+    """Return whether a score was a mistake; always False for outcomes that are no labels."""
+    if isinstance(score, Mapping):
+        return bool(score) and max(score, key=lambda label: score[label]) != y
+    return bool(learner.engine.loss.labels) and score * outcome_of(learner, y) <= 0
+
+
+def outcome_of(learner: Learner, y: Any) -> float:
+    """Return an outcome as the loss takes it: labels are −1 and 1."""
+    return (1.0 if y > 0 else -1.0) if learner.engine.loss.labels else float(y)

@@ -1,0 +1,91 @@
+"""Certificates of what was served, and the rows to verify them with."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from noregret.errors import NoRegretError
+from noregret.proof.game.late_game import FIELD, LateEvent, LateGame
+from noregret.service.errors import NotCertified
+from noregret.service.journal import Event, Journal, as_json
+from noregret.service.values import fields_of, mixed_fields, written
+
+if TYPE_CHECKING:
+    from noregret.linear.learner import Learner
+    from noregret.proof.certificates.certificate import Certificate
+
+
+def certified(
+    learner: Learner, journal: Journal, key: str | None, options: dict[str, Any]
+) -> Certificate:
+    """Return the certificate of the labels of one model.
+
+    Parameters
+    ----------
+    learner
+        The untrained learner.
+    journal
+        The journal.
+    key
+        The key of the model, None for that without one.
+    options
+        As in ``Game.certificate``.
+    """
+    from noregret.proof.game.game import play
+
+    labels = late = 0
+    for event in labelled(journal, key):
+        labels, late = labels + 1, late + (event.delay > 0)
+    if not labels:
+        which = "" if key is None else f" of the key {key!r}"
+        raise NotCertified(f"no label{which} came yet: there is nothing to certify")
+    if not late:
+        pairs = ((fields_of(e.x), json.loads(e.y or "")) for e in labelled(journal, key))
+        return play(learner.clone(), pairs, progress=False).certificate(**options)
+    if journal.fact("late-gradients") is None and getattr(learner.engine, "steps_late", False):
+        raise NotCertified(
+            f"{late:,} of {labels:,} labels came after others were learned, in a journal of an"
+            " earlier version, which did not keep their gradients",
+            "begin a new journal",
+        )
+    game = LateGame(learner.clone())
+    game.play_events(
+        LateEvent(e.id, fields_of(e.x) if starts else None, json.loads(e.y or "") if ends else None)
+        for e, starts, ends in in_order(journal, key)
+    )
+    return game.certificate(**options)
+
+
+def labelled(journal: Journal, key: str | None) -> Iterator[Event]:
+    """Yield the labelled events of one model in the order in which they were learned."""
+    return (event for event in journal.learned() if event.key == key)
+
+
+def in_order(journal: Journal, key: str | None) -> Iterator[tuple[Event, bool, bool]]:
+    """Yield the events of one model in the order of time: whether it is predicted, and labelled."""
+    predicted = (event for event in journal.predicted() if event.key == key)
+    waiting = next(predicted, None)
+    for learned, event in enumerate(labelled(journal, key)):
+        while waiting is not None and waiting.made <= learned:
+            if waiting.delay > 0:
+                yield waiting, True, False
+            waiting = next(predicted, None)
+        yield event, event.delay == 0, True
+
+
+def exported(journal: Journal, key: str | None, target: str) -> Iterator[bytes]:
+    """Yield the events of one model as JSON lines."""
+    mixed = mixed_fields(event.x for event in labelled(journal, key))
+    late = any(event.delay > 0 for event in labelled(journal, key))
+    for event, starts, ends in in_order(journal, key):
+        named = written(event.x, mixed) if starts else {}
+        for name in (target, FIELD) if late else (target,):
+            if name in named:
+                what = f"there is a feature called {name!r}"
+                cure = "choose another name for the target" if name == target else "rename it"
+                raise NoRegretError(what, cure)
+        line = named | ({} if starts and ends else {FIELD: event.id})
+        line |= {target: json.loads(event.y or "")} if ends else {}
+        yield (as_json(line) + "\n").encode()

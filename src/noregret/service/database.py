@@ -1,0 +1,134 @@
+"""The database of a journal: a few calls, and SQLite, the default, behind them."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any, Protocol
+
+from noregret.errors import NoRegretError
+
+APPLICATION = 0x6E6F726A
+Row = tuple[Any, ...]
+
+
+class Database(Protocol):
+    """A connection that no other process shares. Statements have ``?`` for values.
+
+    Parameters
+    ----------
+    name
+        Its name in messages.
+    failures
+        The exceptions that it raises.
+    types
+        The names of its types in the schema, where they differ from SQLite's.
+    """
+
+    name: str
+    failures: tuple[type[Exception], ...]
+    types: dict[str, str]
+
+    def run(self, statement: str, values: Sequence[Any] = ()) -> None:
+        """Execute a statement."""
+
+    def row(self, statement: str, values: Sequence[Any] = ()) -> Row | None:
+        """Return the first row of a query, or None."""
+
+    def stream(self, statement: str, values: Sequence[Any] = ()) -> Iterator[Row]:
+        """Yield the rows of a query."""
+
+    def tables(self) -> list[str]:
+        """Return the names of the tables."""
+
+    def begin(self) -> None:
+        """Begin a transaction."""
+
+    def commit(self) -> None:
+        """End a transaction: what was written is on disk."""
+
+    def close(self) -> None:
+        """Close the connection; a transaction that was not committed is undone."""
+
+
+class Sqlite:
+    """A file of SQLite's, in WAL mode, synchronised at each commit.
+
+    Parameters
+    ----------
+    path
+        The file, which is created if it does not exist.
+    """
+
+    failures: tuple[type[Exception], ...] = (sqlite3.Error,)
+    types: dict[str, str] = {}  # noqa: RUF012
+
+    def __init__(self, path: str | Path) -> None:
+        self.name = os.fspath(path)
+        folder = Path(self.name).resolve().parent
+        if not folder.is_dir():
+            raise NoRegretError(f"there is no folder {folder}", file=path)
+        if Path(self.name).is_dir():
+            raise NoRegretError("a folder, not a journal", file=path)
+        self.rows = sqlite3.connect(
+            self.name, timeout=0, isolation_level=None, check_same_thread=False
+        )
+        try:
+            for pragma in ("locking_mode = EXCLUSIVE", "journal_mode = WAL", "synchronous = FULL"):
+                self.run(f"PRAGMA {pragma}")
+            self.run("BEGIN EXCLUSIVE")
+            if not self.tables():
+                self.run(f"PRAGMA application_id = {APPLICATION}")
+            self.run("COMMIT")
+        except sqlite3.Error as error:
+            self.rows.close()
+            if error.sqlite_errorcode == sqlite3.SQLITE_BUSY:
+                what = "in use by another service"
+                raise NoRegretError(what, "stop that one first", file=path) from None
+            raise NoRegretError(f"not a journal, or a damaged one ({error})", file=path) from None
+
+    def run(self, statement: str, values: Sequence[Any] = ()) -> None:
+        """Execute a statement."""
+        self.rows.execute(statement, values)
+
+    def row(self, statement: str, values: Sequence[Any] = ()) -> Row | None:
+        """Return the first row of a query, or None."""
+        found: Row | None = self.rows.execute(statement, values).fetchone()
+        return found
+
+    def stream(self, statement: str, values: Sequence[Any] = ()) -> Iterator[Row]:
+        """Yield the rows of a query."""
+        return iter(self.rows.execute(statement, values))
+
+    def tables(self) -> list[str]:
+        """Return the names of the tables."""
+        query = "SELECT name FROM sqlite_master WHERE type = 'table'"
+        return [name for (name,) in self.rows.execute(query)]
+
+    def begin(self) -> None:
+        """Begin a transaction."""
+        self.rows.execute("BEGIN IMMEDIATE")
+
+    def commit(self) -> None:
+        """End a transaction: what was written is on disk."""
+        self.rows.execute("COMMIT")
+
+    def close(self) -> None:
+        """Close the file; a transaction that was not committed is undone."""
+        self.rows.close()
+
+
+def database(store: str | Path) -> Database:
+    """Return the database of a store: a file, or the address of a PostgreSQL database."""
+    if isinstance(store, str) and is_address(store):
+        from noregret.service.postgres import Postgres
+
+        return Postgres(store)
+    return Sqlite(store)
+
+
+def is_address(store: str | Path) -> bool:
+    """Return whether a store is the address of a PostgreSQL database."""
+    return isinstance(store, str) and store.startswith(("postgresql://", "postgres://"))

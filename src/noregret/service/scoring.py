@@ -1,0 +1,74 @@
+"""Predictions as they are served, and their labels as they are learned."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import numpy as np
+
+from noregret.linear.class_learner import ClassLearner, softmax
+from noregret.linear.learner import Learner
+from noregret.proof.game.served_loss import served_loss
+from noregret.service.journal import Event, as_json
+from noregret.service.values import example_of, plain
+
+
+def scored(learner: Learner, x: Any) -> tuple[float, str | None, str]:
+    """Return the score of an example, the scores of classes as JSON, and the answer as JSON."""
+    if isinstance(learner, ClassLearner):
+        found = [(plain(label), score) for label, score in learner.decision_one(x).items()]
+        chances = None
+        if learner.engine.loss.name == "softmax":
+            by_class = softmax(np.array([score for _, score in found])).tolist()
+            chances = [(label, chance) for (label, _), chance in zip(found, by_class, strict=True)]
+        prediction = max(found, key=lambda each: each[1])[0] if found else None
+        return 0.0, as_json(found), as_json([prediction, chances])
+    score = learner.decision_one(x)
+    loss = learner.engine.loss
+    prediction = learner.predict_one(x) if loss.labels else score
+    chances = None
+    if loss.name == "logistic":
+        chances = [(plain(label), chance) for label, chance in learner.predict_proba_one(x).items()]
+    return score, None, as_json([plain(prediction), chances])
+
+
+def taught(learner: Learner, event: Event, as_served: bool) -> float:
+    """Learn the label of an event, and return the loss of the prediction as it was served.
+
+    Parameters
+    ----------
+    learner
+        The model.
+    event
+        The event with its label and its round.
+    as_served
+        Whether gradient descent steps by the gradients of the weights that predicted.
+    """
+    x, y = example_of(event.x), json.loads(event.y or "null")
+    if event.scores is not None:
+        before = learner.total_loss
+        learner.learn_one(x, y)
+        if not event.delay:
+            return learner.total_loss - before
+        return served_loss(learner, dict(json.loads(event.scores)), y)
+    if event.delay and as_served and getattr(learner.engine, "steps_late", False):
+        learner._entry.learn_late(x, y, event.score)
+    else:
+        learner.learn_one(x, y)
+    return served_loss(learner, event.score, y)
+
+
+def check_learner(learner: Any) -> None:
+    """Refuse what cannot be served."""
+    if not isinstance(learner, Learner):
+        raise TypeError(f"a service takes a learner, such as Auto(): got {learner!r}")
+    if learner.rounds:
+        raise ValueError("the learner has learned already: give an untrained one (clone())")
+
+
+def is_python_loss(value: Any) -> bool:
+    """Return whether a parameter is a loss written in Python."""
+    from noregret.base.compiled.losses import PythonLoss
+
+    return isinstance(value, PythonLoss)

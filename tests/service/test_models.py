@@ -1,0 +1,136 @@
+"""Models by key and of several classes, snapshots and retention."""
+
+from __future__ import annotations
+
+import json
+import random
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import noregret as nr
+from noregret.base.model_file import dumps
+from noregret.service import Conflict, NotCertified, Service, UnknownId
+from tests.thorough import sized
+
+CLASSES = ("tea", "coffee", "milk")
+
+
+def example(k: int) -> dict[str, Any]:
+    return {"a": (k % 7) / 7, "hour": str(k % 3)}
+
+
+@pytest.mark.parametrize("resident", [1, 3, 1000])
+def test_each_key_has_the_model_of_its_own_rows_whatever_is_in_memory(
+    resident: int, tmp_path: Path
+) -> None:
+    draw, keys, count = random.Random(2), sized(12, full=10_000), sized(150, full=40_000)
+    plain: dict[str | None, Any] = {}
+    options: Any = {"snapshot_every": 17 * max(1, keys // 100), "resident": resident}
+    service = Service(nr.Nlms(), tmp_path / "s.db", **options)
+    waiting: list[tuple[str, str | None, int]] = []
+    for k in range(count):
+        key = draw.choice([None, *(f"shop {n}" for n in range(keys))])
+        learner = plain.setdefault(key, nr.Nlms())
+        found = service.predict(example(k), id=str(k), key=key)
+        assert found.prediction == learner.predict_one(example(k))
+        waiting.append((str(k), key, k))
+        if draw.random() < 0.8:
+            name, key, n = waiting.pop(draw.randrange(len(waiting)))
+            service.label(name, n % 5)
+            plain[key].learn_one(example(n), n % 5)
+        if k % (count // 5) == 7:
+            service.journal.close()  # as a crash would
+            service = Service(None, tmp_path / "s.db", **options)
+            assert len(service.models.live) <= max(resident, keys + 1)
+    for key, learner in plain.items():
+        assert dumps(service.models.get(key)) == dumps(learner)
+    assert service.metrics()["labels"] == sum(each.rounds for each in plain.values())
+    records = {each["key"]: each for each in service.keys(keys)}
+    assert all(records[key]["labels"] == plain[key].rounds for key in plain if key is not None)
+    service.close()
+
+
+def test_a_certificate_of_one_key_is_of_its_rows_alone(tmp_path: Path) -> None:
+    with Service(nr.WidrowHoff(rate=0.2), tmp_path / "s.db") as service:
+        for k in range(40):
+            service.learn({"a": (k % 5) / 5}, k % 3, key=f"shop {k % 2}")
+        with pytest.raises(NotCertified, match="no label"):
+            service.certificate()
+        certificate = service.certificate(key="shop 1")
+        service.export(tmp_path / "rows.jsonl", key="shop 1")
+        assert certificate.data.rounds == 20
+        assert certificate.theorem is not None
+        assert certificate.theorem.holds  # interleaved labels of other keys are no delay
+        assert nr.verify(certificate, tmp_path / "rows.jsonl", target="y").confirmed
+        with pytest.raises(Conflict):
+            service.predict({"a": 0.2}, id="x", key="shop 1") and service.predict(
+                {"a": 0.2}, id="x", key="shop 2"
+            )
+        for bad in ("", "k" * 257, 7):
+            with pytest.raises(TypeError, match="a key is a string"):
+                service.predict({"a": 0.2}, key=bad)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    "learner", [nr.Softmax(), nr.MulticlassPerceptron(), nr.MulticlassHinge(), nr.AutoClasses()],
+    ids=repr,
+)  # fmt: skip
+@pytest.mark.parametrize("delay", [0, 4])
+def test_several_classes_are_served(learner: Any, delay: int, tmp_path: Path) -> None:
+    plain = learner.clone()
+    service = Service(learner, tmp_path / "s.db", snapshot_every=7)
+    for k in range(50):
+        x = example(k)
+        found = service.predict(x, id=str(k))
+        assert found.prediction == plain.predict_one(x)
+        if found.chances:
+            assert sum(found.chances.values()) == pytest.approx(1.0)
+            assert found.chances == pytest.approx(plain.predict_proba_one(x))
+        if k >= delay:
+            service.label(str(k - delay), CLASSES[(k - delay) % 7 % 3])
+            plain.learn_one(example(k - delay), CLASSES[(k - delay) % 7 % 3])
+    loss = service.metrics()["loss"]
+    if not delay:
+        assert loss == pytest.approx(plain.total_loss, rel=1e-9)
+    service.journal.close()
+    with Service(None, tmp_path / "s.db", snapshot_every=7) as again:
+        assert dumps(again.learner) == dumps(plain)
+        certificate = again.certificate()
+        assert certificate.loss.total == pytest.approx(loss, rel=1e-9)
+        again.export(tmp_path / "rows.jsonl")
+        assert nr.verify(certificate, tmp_path / "rows.jsonl", target="y").confirmed
+        with pytest.raises(TypeError, match="a class is text"):
+            again.learn(example(1), None)
+
+
+def test_old_labels_are_removed_and_restarts_stay_exact(tmp_path: Path) -> None:
+    now = [1000.0]
+    options: Any = {"snapshot_every": 10, "retain": 15, "ttl": 60, "clock": lambda: now[0]}
+    plain = nr.Nlms()
+    service = Service(nr.Nlms(), tmp_path / "s.db", **options)
+    for k in range(70):
+        now[0] += 5
+        service.predict(example(k), id=f"silent {k}")  # its label never comes
+        service.learn(example(k), k % 4, id=str(k))
+        plain.learn_one(example(k), k % 4)
+        if k == 44:
+            service.journal.close()
+            service = Service(None, tmp_path / "s.db", **options)
+    found = service.metrics()
+    assert (found["predictions"], found["labels"]) == (140, 70)
+    assert found["loss"] == pytest.approx(plain.total_loss, rel=1e-12)
+    rows = [json.loads(event.y or "") for event in service.journal.predicted()]
+    assert 15 <= len(rows) < 15 + 10 + 1
+    assert found["pending"] < 30
+    with pytest.raises(NotCertified, match="were removed"):
+        service.certificate()
+    with pytest.raises(NotCertified, match="were removed"):
+        service.export(tmp_path / "rows.jsonl")
+    with pytest.raises(UnknownId):
+        service.label("silent 0", 1.0)
+    service.close()
+    with Service(None, tmp_path / "s.db", **options) as again:
+        assert dumps(again.learner) == dumps(plain)
+        assert again.metrics()["loss"] == pytest.approx(plain.total_loss, rel=1e-12)
