@@ -53,8 +53,9 @@ class NumberMeasures:
 
     def add(self, of: int, errors: Floats, importances: Floats) -> None:
         """Add up errors."""
-        sizes = importances * np.abs(errors)
-        self.sums[of] += importances.sum(), sizes.sum(), (sizes * np.abs(errors)).sum()
+        errors = np.abs(errors)
+        sizes = importances * errors
+        self.sums[of] += importances.sum(), sizes.sum(), (sizes * errors).sum()
 
     def found(self, names: list[Any], spread: float | None) -> Measures:
         """Return the measures; ``spread`` is the total squared error of the best constant."""

@@ -82,7 +82,7 @@ class Watching:
         self.measures: Measuring = NumberMeasures()
         if several or loss.labels:
             self.measures = ClassMeasures() if several else LabelMeasures()
-        self.waiting = np.empty((0, 3))  # outcomes, predictions and importances
+        self.waiting = np.empty((3, 0))  # outcomes, predictions and importances
         self.scored = False  # whether there are predictions
         self.whole = True  # whether measures are those of all rows
         self.shift: float | None = None
@@ -96,26 +96,25 @@ class Watching:
         """Take rows into account, in full chunks; the rest waits."""
         self.positives += int(np.count_nonzero(y > 0))
         self.scored = self.scored or scores is not None
-        new = np.ones((len(y), 3))
-        new[:, 0], new[:, 1] = y, np.nan if scores is None else scores
-        if importances is not None:
-            new[:, 2] = importances
-        rows = np.concatenate([self.waiting, new])
-        whole = len(rows) - len(rows) % CHUNK
+        new = np.empty((3, len(y)))
+        new[0], new[1] = y, np.nan if scores is None else scores
+        new[2] = 1.0 if importances is None else importances
+        columns = np.concatenate([self.waiting, new], axis=1)
+        whole = columns.shape[1] - columns.shape[1] % CHUNK
         for start in range(0, whole, CHUNK):
-            self.take(*rows[start : start + CHUNK].T)
-        self.waiting = rows[whole:]
+            self.take(*columns[:, start : start + CHUNK])
+        self.waiting = columns[:, whole:].copy()
 
     def flush(self) -> None:
         """Take the remaining rows into account."""
-        if len(self.waiting):
-            self.take(*self.waiting.T)
-            self.waiting = self.waiting[:0]
+        if self.waiting.shape[1]:
+            self.take(*self.waiting)
+            self.waiting = self.waiting[:, :0]
 
     @property
     def weight(self) -> float:
         """The sum of the importances."""
-        return self.settled + float(self.waiting[:, 2].sum())
+        return self.settled + float(self.waiting[2].sum())
 
     def take(self, y: Floats, scores: Floats, importances: Floats) -> None:
         """Take a chunk of rows into account."""
@@ -236,16 +235,16 @@ class Watching:
         for name in ("residuals", "spread"):
             wide: Widening | None = getattr(self, name)
             kept[name] = None if wide is None else [wide.centre, wide.reach, wide.counts.tolist()]
-        columns = 3 if (self.waiting[:, 2] != 1).any() else 2 if self.scored else 1
-        waiting = self.waiting[:, :columns]
+        columns = 3 if (self.waiting[2] != 1).any() else 2 if self.scored else 1
+        waiting = np.ascontiguousarray(self.waiting[:columns].T)
         return {"waiting": waiting} | {f"measures.{k}": v for k, v in measured.items()}, kept
 
     def set_state(self, arrays: dict[str, Floats], kept: dict[str, Any]) -> None:
         """Restore the state."""
         self.shift, self.positives = kept["shift"], kept["positives"]
         self.scored = kept["scored"]
-        self.waiting = np.ones((len(arrays["waiting"]), 3))
-        self.waiting[:, : arrays["waiting"].shape[1]] = arrays["waiting"]
+        self.waiting = np.ones((3, len(arrays["waiting"])))
+        self.waiting[: arrays["waiting"].shape[1]] = arrays["waiting"].T
         self.settled, self.sum, self.squares = map(float.fromhex, kept["sums"])
         self.bins = np.array(kept["bins"])
         measured = {k.removeprefix("measures."): v for k, v in arrays.items() if k != "waiting"}
