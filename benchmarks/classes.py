@@ -212,7 +212,7 @@ def vowpal_wabbit(rate: float = 0.5) -> Predict:
 
 
 PREDICTORS: dict[str, Predict] = {
-    "auto-classes": own(lambda: nr.AutoClasses(recent=False)),
+    "auto-classes": own(nr.AutoClasses),
     "softmax, scaled": scaled(own(lambda: nr.Softmax(step="implicit"))),
     "VW --oaa": vowpal_wabbit(),
     "River softmax": scaled(river("softmax")),

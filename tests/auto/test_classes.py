@@ -190,3 +190,8 @@ def test_states_with_huge_numbers_predict_finite_probabilities() -> None:
         for x, label in zip(X, y.tolist(), strict=True):
             assert sum(other.predict_proba_one(x).values()) == pytest.approx(1)
             other.learn_one(x, label)
+
+
+def test_auto_names_its_form_for_several_classes() -> None:
+    with pytest.raises(ValueError, match="AutoClasses"):
+        nr.make("auto", loss="softmax")

@@ -20,6 +20,7 @@ from noregret.hindsight.blocks import magnitude, padded, row_slice
 from noregret.hindsight.classes.ball import Ball
 from noregret.hindsight.margin import Margin, largest_margin
 from noregret.hindsight.proofs.answer import USUAL, Answer, Limits, exactly
+from noregret.hindsight.proofs.deadline import check_time
 from noregret.hindsight.proofs.rounding import Floats, growth, two_sum
 from noregret.hindsight.rows import ROWS_PER_SUM, Rows, Survey
 from noregret.hindsight.solvers.curvature import MAX_DENSE, Curvature, Factored, ManyRows
@@ -176,15 +177,15 @@ class ClassRows(Rows):
         return ClassCurvature(self, P, width)
 
     def dense_curvature(self, P: Floats) -> Floats:
-        """Return Σ x xᵀ ⊗ (diag(p) − p pᵀ)."""
+        """Return Σ x xᵀ ⊗ (diag(p) − p pᵀ), where p_k (1 − p_k) = Σ_{r ≠ k} p_k p_r."""
         n, K = self.single.shape[1], self.classes
-        made = np.empty((n, K, n, K))
+        made = np.zeros((n, K, n, K))
         for k in range(K):
-            for r in range(k + 1):
-                weights = P[:, k] * (1 - P[:, k]) if k == r else P[:, k] * P[:, r]
-                gram = self.single.gram(np.maximum(weights, 0.0)) * (1 if k == r else -1)
-                made[:, k, :, r] = gram
-                made[:, r, :, k] = gram
+            for r in range(k):
+                gram = self.single.gram(P[:, k] * P[:, r], check_time)
+                made[:, k, :, k] += gram
+                made[:, r, :, r] += gram
+                made[:, k, :, r] = made[:, r, :, k] = -gram
         return made.reshape(n * K, n * K)
 
 

@@ -54,7 +54,8 @@ class Auto(Banked):
     Parameters
     ----------
     loss
-        ``square``, ``absolute`` or ``quantile`` for numbers, ``logistic`` for labels.
+        ``square``, ``absolute`` or ``quantile`` for numbers, ``logistic`` for labels. Several
+        classes have a learner of their own, ``AutoClasses``.
     loss_parameter
         The quantile, between 0 and 1.
     recent
@@ -138,6 +139,11 @@ class Auto(Banked):
         recent: bool = True,
         delay: int = 0,
     ) -> None:
+        if loss == "softmax":
+            raise ValueError(
+                "the softmax loss is for several classes: use auto-classes (AutoClasses in Python),"
+                " the form of auto for these"
+            )
         one_of("loss", loss, LOSSES)
         if not isinstance(recent, bool):
             raise ValueError(f"recent must be True or False: got {recent!r}")

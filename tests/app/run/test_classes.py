@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import signal
 from collections.abc import Callable
 from pathlib import Path
@@ -20,7 +21,10 @@ from noregret.app.commands.run.measuring import (
     LabelMeasures,
     bins_of,
 )
+from noregret.app.commands.run.runner import Run
 from noregret.limits import MAX_CLASSES
+from noregret.streams import stream_of
+from noregret.streams.options import Options
 from tests.app.run.commands import command, done, refused, small_blocks
 from tests.app.run.test_interrupted import stopped
 
@@ -120,6 +124,30 @@ def test_probabilities_are_those_of_the_class_that_was_predicted(tmp_path: Path)
             assert rows["prediction"][k] == learner.predict_one(x)
             assert rows["probability"][k] == pytest.approx(max(chances.values()), rel=1e-12)
         learner.learn_one(x, colour)
+
+
+def test_progress_has_the_accuracy_of_the_summary(tmp_path: Path) -> None:
+    """A class is not known before its first row, which counts as a mistake there and here."""
+    file, said = written(tmp_path / "d.csv", frame()), list[str]()
+    stream = stream_of([str(file)], Options(target="colour"))
+    work = Run(stream, noregret.AutoClasses(), told=lambda run: said.append(run.standing))
+    result = work.go()
+    assert result.measures.accuracy is not None
+    loss = f"log loss {result.total / 400:.3g}"
+    assert said[-1] == f"accuracy {result.measures.accuracy:.1%}, {loss}"
+
+
+def test_booleans_are_written_as_they_are_predicted(tmp_path: Path) -> None:
+    table = frame()
+    table["red"] = table.pop("colour") == "red"
+    file = written(tmp_path / "d.csv", table)
+    summary = done("run", file, "--target", "red", "--predictions", tmp_path / "p.csv")
+    assert "true" in (tmp_path / "p.csv").read_text()
+    assert re.search("recall .* of (true|false)", summary)
+    counts = re.findall(r"^  (false|true) +(\d+) +(\d+)", summary, re.MULTILINE)
+    assert [name for name, *_ in counts] == ["false", "true"]  # the confusion matrix
+    assert sum(int(n) for _, *row in counts for n in row) == len(table)
+    assert "True" not in summary
 
 
 def test_two_classes_keep_their_names(tmp_path: Path) -> None:

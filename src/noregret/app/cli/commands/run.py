@@ -150,8 +150,7 @@ OPTIONS = [
         "--scale",
         metavar="RULE",
         help="Scale features: none, max (by the largest value so far), standard (mean 0, deviation"
-        " 1) or unit (every example to norm 1). auto needs none; features are scaled by default if"
-        " there are several classes.",
+        " 1) or unit (every example to norm 1). auto needs none.",
     ),
     option(
         METHOD,

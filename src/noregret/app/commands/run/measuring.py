@@ -209,11 +209,16 @@ def of_classes(
         frequent=int(rows.max()) / total,
         previous=Previous(accuracy=repeated / (total - 1) if total > 1 else None),
         classes=tuple(
-            ClassCount(str(name), int(n), int(k))
+            ClassCount(text_of(name), int(n), int(k))
             for name, n, k in zip(names, rows, right, strict=False)
         ),
         confusion=confusion,
     )
+
+
+def text_of(name: Any) -> str:
+    """Return the name of a class as predictions write it."""
+    return str(name).lower() if isinstance(name, bool) else str(name)
 
 
 def order_of(names: list[Any]) -> Callable[[int], Any]:

@@ -346,10 +346,13 @@ class Run:
     @property
     def standing(self) -> str:
         """The error so far in a few words: accuracy, RMSE, or the mean loss."""
-        loss, learner = self.learner.engine.loss, self.learner
+        loss = self.learner.engine.loss
         mean = self.total / max(1.0, self.watching.weight)
-        if loss.labels or is_of_classes(learner):
-            return f"accuracy {1 - self.mistakes / max(1, self.rounds):.1%}"
+        if loss.labels or is_of_classes(self.learner):
+            right = self.watching.right  # of classes when they were predicted, known or not
+            share = 1 - self.mistakes / max(1, self.rounds) if right is None else right
+            more = f", log loss {mean:.3g}" if loss.name in ("logistic", "softmax") else ""
+            return f"accuracy {share:.1%}{more}"
         return f"RMSE {math.sqrt(mean):.4g}" if loss.name == "square" else f"mean loss {mean:.4g}"
 
     def is_due(self) -> bool:

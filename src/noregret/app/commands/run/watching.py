@@ -116,6 +116,15 @@ class Watching:
         """The sum of the importances."""
         return self.settled + float(self.waiting[2].sum())
 
+    @property
+    def right(self) -> float | None:
+        """The share of rows whose class was predicted, of several classes."""
+        if not isinstance(self.measures, ClassMeasures):
+            return None
+        waiting = self.waiting[:, 0] == self.waiting[:, 1]
+        right, rows = int(self.measures.right.sum()), int(self.measures.rows.sum())
+        return (right + int(waiting.sum())) / max(1, rows + len(waiting))
+
     def take(self, y: Floats, scores: Floats, importances: Floats) -> None:
         """Take a chunk of rows into account."""
         if self.loss.labels and not self.several:

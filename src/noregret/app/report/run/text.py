@@ -60,7 +60,7 @@ def summary(result: Result) -> RenderableType:
     if result.interrupted:
         parts.append(INTERRUPTED)
     parts += [Text(), figures(facts(result)), Text(), verdict(judged(result))]
-    if 2 < len(result.measures.classes) <= MAX_MATRIX:
+    if 2 <= len(result.measures.classes) <= MAX_MATRIX:
         parts += [Text(), *confusion(result)]
     if result.found is not None:
         parts += [Text(), Text("What it found", "dim"), *told(result.found)]
