@@ -11,6 +11,8 @@ from noregret.service.journal import Journal
 
 # The key under which the journal has the model without one.
 NO_KEY = ""
+# Before and after the name of a challenger, in the keys of its models; no key begins with it.
+MARK = "\x1f"
 
 
 class Models:
@@ -26,11 +28,19 @@ class Models:
         The number of learners to hold in memory.
     loss
         The loss, if it is written in Python.
+    name
+        The name of a challenger.
     """
 
     def __init__(
-        self, fresh: Learner, journal: Journal, resident: int, loss: Loss | None = None
+        self,
+        fresh: Learner,
+        journal: Journal,
+        resident: int,
+        loss: Loss | None = None,
+        name: str | None = None,
     ) -> None:
+        self.prefix = "" if name is None else f"{MARK}{name}{MARK}"
         self.fresh, self.journal, self.resident, self.loss = fresh, journal, resident, loss
         self.live: OrderedDict[str, Learner] = OrderedDict()
         self.changed: set[str] = set()  # since they were written
@@ -60,7 +70,7 @@ class Models:
         if learner is not None:
             self.live.move_to_end(name)
             return learner
-        kept = self.journal.model(name)
+        kept = self.journal.model(self.prefix + name)
         if kept is None:
             return None
         found: Learner = loads(kept[1], self.journal.path, self.loss)
@@ -72,13 +82,13 @@ class Models:
         while len(self.live) > self.resident:
             name, learner = self.live.popitem(last=False)
             if name in self.changed:
-                self.journal.keep_model(name, learned, dumps(learner))
+                self.journal.keep_model(self.prefix + name, learned, dumps(learner))
                 self.changed.discard(name)
             self.written.pop(name, None)
 
     def save(self, learned: int) -> None:
         """Write all models that changed, in the open transaction."""
         for name in sorted(self.changed):
-            self.journal.keep_model(name, learned, dumps(self.live[name]))
+            self.journal.keep_model(self.prefix + name, learned, dumps(self.live[name]))
             self.written[name] = learned
         self.changed.clear()

@@ -10,8 +10,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
-from types import TracebackType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from noregret.base.atomic_files import write_pieces
 from noregret.base.model_file import dumps, loads
@@ -20,6 +19,8 @@ from noregret.errors import NoRegretError
 from noregret.linear.groups import RESIDENT
 from noregret.linear.learner import Learner
 from noregret.service import certifying
+from noregret.service.challengers import Challengers
+from noregret.service.contenders import Contenders
 from noregret.service.database import is_address
 from noregret.service.errors import (
     Conflict,
@@ -32,7 +33,7 @@ from noregret.service.errors import (
 from noregret.service.journal import Event, Journal
 from noregret.service.models import NO_KEY, Models
 from noregret.service.requests import Job, Reply, Request, answer_of
-from noregret.service.scoring import check_learner, is_python_loss, scored, taught
+from noregret.service.scoring import check_learner, is_python_loss
 from noregret.service.values import example_of, key_of, name_of, outcome_text, text_of
 
 if TYPE_CHECKING:
@@ -40,10 +41,9 @@ if TYPE_CHECKING:
     from noregret.proof.certificates.certificate import Certificate
 
 SNAPSHOT_EVERY = 10_000
+T = TypeVar("T")
 Clock = Callable[[], float]
 REFUSALS = ("invalid", "conflict", "unknown", "expired")
-# Labels learned again between transactions, after a crash.
-REPLAYED = 1000
 
 
 class Service:
@@ -114,7 +114,7 @@ class Service:
             raise ServiceError("there is no journal", "give a learner to begin one", file=store)
         self.journal = Journal(store)
         try:
-            self.models = self._restored(learner, resident, loss)
+            self.contenders = self._restored(learner, resident, loss)
             totals = self.journal.totals()
         except BaseException as error:
             self.journal.close()
@@ -132,7 +132,7 @@ class Service:
         self._gate, self._turn = threading.Lock(), threading.Lock()
         self._queue: list[Job] = []
 
-    def _restored(self, given: Learner | None, resident: int, loss: Loss | None) -> Models:
+    def _restored(self, given: Learner | None, resident: int, loss: Loss | None) -> Contenders:
         """Return the models as the journal left them."""
         journal, path = self.journal, self.journal.path
         if journal.model(NO_KEY) is None:
@@ -152,25 +152,20 @@ class Service:
                 "use another store, or name no learner to resume",
                 file=path,
             )
-        models = Models(learner.clone(), journal, resident, loss)
-        self._as_served = journal.fact("late-gradients") is not None
-        after, self._seal = journal.snapshot()
-        journal.begin()
-        for event in journal.learned(after, self._seal):
-            if (event.learned or 0) > models.position(event.key):
-                taught(models.to_learn(event.key), event, self._as_served)
-            self._seal = event.seal
-            if (event.learned or 0) % REPLAYED == 0:
-                models.trim(event.learned or 0)
-                journal.commit()
-                journal.begin()
-        journal.commit()
-        return models
+        as_served = journal.fact("late-gradients") is not None
+        contenders = Contenders(Models(learner.clone(), journal, resident, loss), as_served)
+        self._seal = contenders.replay(*journal.snapshot())
+        return contenders
 
     @property
     def learner(self) -> Learner:
         """The model without a key."""
         return self.models.get(None)
+
+    @property
+    def models(self) -> Models:
+        """The models that serve, by key."""
+        return self.contenders.models[self.contenders.serving]
 
     # Requests.
 
@@ -194,7 +189,7 @@ class Service:
         Conflict
             If the id was used for another example.
         """
-        return self._submit(lambda: self._predict(x, id, key))
+        return self.submit(lambda: self._predict(x, id, key))
 
     def label(self, id: str, y: Any) -> Reply:
         """Learn the outcome of an example that was predicted, and return that prediction.
@@ -208,11 +203,11 @@ class Service:
         Conflict
             If another label came before.
         """
-        return self._submit(lambda: self._label(id, y))
+        return self.submit(lambda: self._label(id, y))
 
     def learn(self, x: Any, y: Any, id: str | None = None, key: str | None = None) -> Reply:
         """Predict the outcome of an example, then learn it."""
-        return self._submit(lambda: self._learn(x, y, id, key))
+        return self.submit(lambda: self._learn(x, y, id, key))
 
     def answer_many(self, requests: Iterable[Request]) -> list[Reply | Exception]:
         """Do requests in order, all in one transaction; a refused one is replied to with its error.
@@ -243,13 +238,13 @@ class Service:
             return self._learn(request.x, request.y, request.id, request.key)
         raise ValueError(f"the action is predict, label or learn: got {request.action!r}")
 
-    def _submit(self, act: Callable[[], Reply]) -> Reply:
+    def submit(self, act: Callable[[], Reply]) -> Reply:
         """Do a request together with all that wait now, and commit once."""
         job = Job(act)
         self._submit_all([job])
-        if isinstance(job.outcome, Exception):
-            raise job.outcome
-        return job.outcome
+        if isinstance(found := job.outcome, Exception):
+            raise found
+        return found
 
     def _submit_all(self, jobs: list[Job]) -> None:
         if os.getpid() != self._process:
@@ -273,7 +268,7 @@ class Service:
                 self._do(job)
             if self.labels // self.snapshot_every > before // self.snapshot_every:
                 self._snapshot()
-            self.models.trim(self.labels)
+            self.contenders.trim(self.labels)
             self.journal.commit()
         except BaseException as error:
             # The model may be ahead of the journal now: nothing may be answered from it.
@@ -345,29 +340,34 @@ class Service:
 
     def _scored(self, text: str, name: str, key: str | None) -> Event:
         """Predict an example, from the text that a restart would read."""
-        learner = self.models.get(key)
-        score, scores, answer = scored(learner, example_of(text))
-        return Event(
-            self._seq + 1, name, self._now(), text, learner.rounds, score, answer, 0,
-            key=key, scores=scores,
-        )  # fmt: skip
+        seq, now = self._seq + 1, self._now()
+        learner, score, scores, answer = self.contenders.predict(seq, example_of(text), key)
+        return Event(seq, name, now, text, learner.rounds, score, answer, 0, key=key, scores=scores)
 
     def _taught(self, event: Event, label: str, now: float) -> Event:
         """Learn the label of an event, and return it with the label."""
-        learner = self.models.to_learn(event.key)
-        event = event._replace(y=label, round=learner.rounds + 1, labelled=now)
-        paid = taught(learner, event, self._as_served)
+        event = self.contenders.learn(event._replace(y=label, labelled=now))
         self.labels += 1
-        self.loss += paid
+        self.loss += event.loss or 0.0
         self.late += event.delay > 0
         self.delay += event.delay
-        done = event._replace(learned=self.labels, loss=paid).sealed(self._seal)
+        done = event._replace(learned=self.labels).sealed(self._seal)
         self._seal = done.seal
         return done
 
+    def change(self, what: str, name: str, fresh: Learner | None, bound: float) -> None:
+        """Change which models play, and write a snapshot, in the open transaction."""
+        self.contenders.change(self._seq, self._now(), what, name, fresh, bound)
+        self._snapshot()
+
+    def undisturbed(self, ask: Callable[[], T]) -> T:
+        """Return the result of a question that is asked while nothing is answered."""
+        with self._turn:
+            return ask()
+
     def _snapshot(self) -> None:
         """Write all models, and remove what need not be retained, in the open transaction."""
-        self.models.save(self.labels)
+        self.contenders.save(self.labels)
         self.journal.keep_snapshot(self.labels, self._seal)
         if self.retain is not None and self.labels - self.retain > self.removed:
             before = None if self.ttl is None else self._now() - self.ttl
@@ -388,6 +388,11 @@ class Service:
     def _now(self) -> float:
         self._time = max(self._time, self._clock())
         return self._time
+
+    @property
+    def challengers(self) -> Challengers:
+        """Other learners that play every event in shadow, and which of all models serves."""
+        return Challengers(self)
 
     # Results.
 
@@ -444,6 +449,8 @@ class Service:
         if self.removed:
             what = f"the first {self.removed:,} labels were removed from the journal (retain)"
             raise NotCertified(f"{what}: a certificate needs all of them")
+        if self.contenders.previous is not None:
+            raise NotCertified("several models served (promote): no certificate covers them all")
 
     def export(self, path: str | Path, target: str = "y", key: str | None = None) -> None:
         """Write the labelled examples as JSON lines, in the order in which they were learned.
@@ -465,9 +472,7 @@ class Service:
     def keys(self, most: int = 100) -> list[dict[str, Any]]:
         """Return figures of the keys with the most predictions."""
         with self._turn:
-            if self._stopped is not None:
-                raise Stopped(self._stopped)
-            return self.journal.keys(most)
+            return [] if self._stopped is not None else self.journal.keys(most)
 
     # The end.
 
@@ -485,12 +490,7 @@ class Service:
     def __enter__(self) -> Service:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *details: object) -> None:
         self.close()
 
     def __repr__(self) -> str:

@@ -116,4 +116,6 @@ def key_of(key: str | None) -> str | None:
     if not isinstance(key, str) or not 0 < len(key) <= MAX_ID:
         raise TypeError(f"a key is a string of up to {MAX_ID} characters: got {key!r:.300}")
     checked_json(key, "a key")
+    if "\x1f" in key or "\0" in key:
+        raise ValueError("a key has no control characters")
     return key

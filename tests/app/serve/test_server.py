@@ -262,3 +262,35 @@ def test_a_configuration_is_checked_field_by_field(
     said = capsys.readouterr().err
     assert words in said
     assert "serve.toml" in said
+
+
+def test_challengers_over_http(tmp_path: Path) -> None:
+    arguments = ("--learner", "widrow-hoff", "-p", "rate=0.01", "--store", "s.db")
+    running = Server(tmp_path, *arguments)
+    try:
+        body = {"name": "nlms", "learner": "nlms", "bound": 4}
+        assert running.post(f"{HERE}/challengers", body)[0] == 200
+        for k in range(30):
+            x = {"a": 1.0, "key": "no"}
+            running.post(f"{HERE}/learn", {"x": x, "y": 2.0, "key": f"shop {k % 2}"})
+        status, found = running.get(f"{HERE}/challengers")
+        assert (status, found["serving"]) == (200, "first")
+        mine = found["challengers"]["nlms"]
+        assert mine["rounds"] == 30
+        assert mine["challenger"] < mine["champion"]
+        assert running.post(f"{HERE}/promote", {"name": "nlms"})[1]["serving"] == "nlms"
+        assert running.post(f"{HERE}/rollback", {})[1]["serving"] == "first"
+        for path, wrong, status in (
+            ("challengers", {"name": "x"}, 400),
+            ("challengers", {"name": "x", "learner": "none"}, 422),
+            ("challengers", {"name": "x", "learner": "nlms", "params": {"speed": 1}}, 422),
+            ("challengers", {"more": 1}, 400),
+            ("promote", {"name": "nobody"}, 400),
+            ("promote", {"name": "first"}, 409),
+            ("retire", {"name": "nlms"}, 400),
+        ):
+            answer = running.post(f"{HERE}/{path}", wrong)
+            assert (answer[0], answer[1]["status"]) == (status, status)
+        assert running.get(f"{HERE}/certificate?key=shop%201")[0] == 409
+    finally:
+        assert running.end() == 0

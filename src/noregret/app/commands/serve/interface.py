@@ -58,6 +58,10 @@ FACTS = {
     ),
     "/models/{model}/certificate": ("A certificate of what was served.", "application/json"),
     "/models/{model}/rows": ("The labelled rows, to verify it with.", "application/x-ndjson"),
+    "/models/{model}/challengers": (
+        "Challengers beside the model that serves.",
+        "application/json",
+    ),
     "/metrics": ("Metrics for Prometheus.", "text/plain"),
     "/healthz": ("Whether the process is alive.", "text/plain"),
     "/readyz": ("Whether all models can answer.", "text/plain"),

@@ -14,6 +14,7 @@ from starlette.responses import HTMLResponse, PlainTextResponse, Response
 from starlette.routing import Route
 
 from noregret import service as served
+from noregret.app.commands.serve import challenges
 from noregret.app.commands.serve.desk import Desk
 from noregret.app.commands.serve.exposition import CONTENT_TYPE, exposition
 from noregret.app.commands.serve.interface import described, page
@@ -80,6 +81,7 @@ class Server:
             routes=[
                 Route("/models/{model}/certificate", self.certificate),
                 Route("/models/{model}/rows", self.rows),
+                *challenges.routes(self.desk_of),
                 Route("/models/{model}/{action}", self.act, methods=["POST"]),
                 Route("/models/{model}", self.model),
                 Route("/models", self.models),
@@ -92,6 +94,7 @@ class Server:
             exception_handlers={
                 Exception: refuse,  # these are also logged
                 **dict.fromkeys((HTTPException, NoRegretError, ClientDisconnect), refuse),
+                **dict.fromkeys((TypeError, ValueError), refuse),
             },
             lifespan=self.lifespan,
         )

@@ -1,0 +1,102 @@
+"""Learners that challenge the one that serves: play in shadow, be compared, be promoted."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from noregret.checks import positive
+from noregret.linear.learner import Learner
+from noregret.service.errors import ServiceError
+from noregret.service.requests import Reply
+from noregret.service.scoring import check_learner
+
+if TYPE_CHECKING:
+    from noregret.service.service import Service
+
+
+class Challengers:
+    """The challengers of a service; changes are in its journal, and survive crashes.
+
+    Parameters
+    ----------
+    service
+        The service.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> from noregret import Nlms, WidrowHoff
+    >>> from noregret.service import Service
+    >>> store = pathlib.Path(tempfile.mkdtemp()) / "shop.db"
+    >>> with Service(WidrowHoff(rate=0.01), store) as service:
+    ...     service.challengers.add("faster", Nlms(), bound=4.0)
+    ...     for k in range(200):
+    ...         _ = service.learn({"sun": k % 3 / 2}, k % 3)
+    ...     found = service.challengers.comparison()["faster"]
+    ...     service.challengers.promote("faster")
+    ...     service.challengers.serving
+    'faster'
+    >>> found["challenger"] < found["champion"], found["p_better"] < 0.05
+    (True, True)
+    """
+
+    def __init__(self, service: Service) -> None:
+        self.service = service
+
+    @property
+    def serving(self) -> str:
+        """The name of the model that serves; ``first`` is the one that the service began with."""
+        return self.service.contenders.serving
+
+    def add(self, name: str, learner: Learner, bound: float = 1.0) -> None:
+        """Let another learner play every event from now on in shadow.
+
+        Parameters
+        ----------
+        name
+            Its name.
+        learner
+            An untrained learner for the same labels.
+        bound
+            The largest difference of losses that the comparison counts: larger ones are cut.
+        """
+        check_learner(learner)
+        if learner._of_classes != self.service.models.fresh._of_classes:
+            raise TypeError("a challenger has the same kind of labels as the model that serves")
+        self._change("challenge", name, learner.clone(), positive("bound", bound))
+
+    def promote(self, name: str) -> None:
+        """Let a challenger serve; the model that served goes on in shadow."""
+        self._change("promote", name)
+
+    def rollback(self) -> None:
+        """Let the model serve that did before the last promotion."""
+        if self.service.contenders.previous is None:
+            raise ServiceError("no other model served before")
+        self._change("rollback", self.service.contenders.previous)
+
+    def retire(self, name: str) -> None:
+        """Remove a challenger that never served."""
+        self._change("retire", name)
+
+    def comparison(self) -> dict[str, dict[str, Any]]:
+        """Return mean losses and p-values of each challenger beside the model that serves.
+
+        They may be looked at at any time. If the challenger is in truth never better in conditional
+        mean, by losses whose differences are cut at the bound, ``p_better`` falls below 0.05 at
+        some time with a probability of at most 5 %; likewise for ``p_worse``.
+        """
+        return self.service.undisturbed(
+            lambda: {n: each.found() for n, each in self.service.contenders.comparisons.items()}
+        )
+
+    def _change(
+        self, what: str, name: str, fresh: Learner | None = None, bound: float = 1.0
+    ) -> None:
+        service = self.service
+
+        def act() -> Reply:
+            service.change(what, name, fresh, bound)
+            return Reply(None, name, 0)
+
+        service.submit(act)
