@@ -312,6 +312,13 @@ class Master(RoundCalls, TablePlayer):
         self._round.set_state(arrays, numbers, names)
 
 
+def promise(evidence: ExpertEvidence) -> float:
+    """Return the bound on the regret to the best expert, from the master's ``price``."""
+    price = evidence.player.price
+    assert price is not None
+    return evidence.at_the_best(price)
+
+
 def at_the_best(price: Floats, regrets: Floats) -> float:
     """Return the bound on the regret to the best expert, from the bounds for each expert.
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+import inspect
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,15 +12,32 @@ from noregret.base.compiled.losses import Loss
 from noregret.base.compiled.second_order_weights import Bernstein, Grid, Polynomial, Scaled
 from noregret.experts.master import Master, checked_prior
 
-if TYPE_CHECKING:
-    from noregret.experts.evidence import ExpertEvidence
-
 
 class SecondOrder(Master):
-    """A master without a rate to choose or a range to know."""
+    """A master without a rate to choose or a range to know.
+
+    Parameters
+    ----------
+    loss
+        The loss of a forecast: ``square``, ``absolute``, ``zero-one``, ``log``, ``quantile``,
+        ``percentage``, or a custom loss. Without advice, losses are given.
+    loss_parameter
+        The quantile, for ``quantile``.
+    gradient
+        Whether the loss of an expert is the slope of the mixture's loss times the forecast: then
+        it competes with the best mixture of experts, not only with the best expert.
+    prior
+        Weights before the first round, one per expert; by default equal.
+    """
 
     _weighing: type[Bernstein | Grid | Polynomial]
     _weigher: Scaled
+
+    def __init_subclass__(cls) -> None:
+        """Add the parameters, which are the same for all, to the docstring."""
+        _, title, shared = inspect.cleandoc(SecondOrder.__doc__ or "").partition("\n\nParameters\n")
+        own = inspect.cleandoc(cls.__doc__ or "")
+        cls.__doc__ = own.replace("\n\nExamples\n", f"{title}{shared}\n\nExamples\n", 1)
 
     def __init__(
         self,
@@ -36,10 +54,3 @@ class SecondOrder(Master):
     def price(self) -> NDArray[np.float64]:
         """The bound on the regret to each expert."""
         return np.asarray(self._weigher.bounds())
-
-
-def promise(evidence: ExpertEvidence) -> float:
-    """Return the bound on the regret to the best expert."""
-    player = evidence.player
-    assert isinstance(player, SecondOrder)
-    return evidence.at_the_best(player.price)

@@ -13,7 +13,7 @@ regret ≤ √(Σ s_t² ln n) + S·(4/3 ln n + 2).
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,18 +22,8 @@ from noregret.base.compiled.losses import Loss
 from noregret.base.compiled.weigher import Exponential
 from noregret.base.registry import register
 from noregret.experts.assumptions import MIXED
-from noregret.experts.master import Master, checked_prior
+from noregret.experts.master import Master, checked_prior, promise
 from noregret.proof.theorems.theorem import Theorem
-
-if TYPE_CHECKING:
-    from noregret.experts.evidence import ExpertEvidence
-
-
-def promise(evidence: ExpertEvidence) -> float:
-    """Return the bound, which is never below 2Δ."""
-    player = evidence.player
-    assert isinstance(player, AdaHedge)
-    return evidence.at_the_best(player.price)
 
 
 @register

@@ -10,7 +10,7 @@ whose loss is at most g(y) for any outcome y. For the log loss it is the weighte
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,19 +19,9 @@ from noregret.base.compiled.weigher import Exponential
 from noregret.base.registry import register
 from noregret.checks import one_of
 from noregret.experts.assumptions import Range
-from noregret.experts.master import Master, checked_prior, range_of
+from noregret.experts.master import Master, checked_prior, promise, range_of
 from noregret.proof.theorems.assumptions import Structural
 from noregret.proof.theorems.theorem import Theorem
-
-if TYPE_CHECKING:
-    from noregret.experts.evidence import ExpertEvidence
-
-
-def promise(evidence: ExpertEvidence) -> float:
-    """Return the bound on the regret to the best expert."""
-    player = evidence.player
-    assert isinstance(player, Aggregating)
-    return evidence.at_the_best(player.price)
 
 
 def tuned(low: float = 0.0, high: float = 1.0) -> dict[str, Any]:

@@ -14,7 +14,7 @@ Promise. That of AdaHedge for each expert, with a prior of 0.6/n for it and 0.2 
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,12 +27,9 @@ from noregret.base.registry import register
 from noregret.errors import NoRegretError
 from noregret.experts.assumptions import MIXED
 from noregret.experts.engine.round import ExpertRound
-from noregret.experts.master import Master, checked_prior
+from noregret.experts.master import Master, checked_prior, promise
 from noregret.experts.rows import as_row
 from noregret.proof.theorems.theorem import Theorem
-
-if TYPE_CHECKING:
-    from noregret.experts.evidence import ExpertEvidence
 
 Floats = NDArray[np.float64]
 # The mixtures, which come before the experts, and the prior of each.
@@ -40,13 +37,6 @@ MIXTURES, SHARE = ("ml-poly", "ada-hedge"), 0.2
 M = len(MIXTURES)
 # Rows that each of the three plays before the next does: few enough to stay in the cache.
 ROWS_PER_BLOCK = 2048
-
-
-def promise(evidence: ExpertEvidence) -> float:
-    """Return the bound on the regret to the best expert."""
-    player = evidence.player
-    assert isinstance(player, Blend)
-    return evidence.at_the_best(player.price)
 
 
 @register

@@ -22,7 +22,7 @@ from noregret.base.compiled.weigher import Exponential
 from noregret.base.registry import register
 from noregret.checks import one_of, positive, seed_of, whole
 from noregret.experts.assumptions import MIXED, Spread
-from noregret.experts.master import Master, checked_prior, range_of
+from noregret.experts.master import Master, checked_prior, promise, range_of
 from noregret.proof.theorems.assumptions import WithinHorizon
 from noregret.proof.theorems.theorem import Theorem
 
@@ -30,13 +30,6 @@ if TYPE_CHECKING:
     from noregret.experts.evidence import ExpertEvidence
 
 SCHEDULES = ("anytime", "horizon", "hoeffding", "constant")
-
-
-def promise(evidence: ExpertEvidence) -> float:
-    """Return the bound on the regret to the best expert."""
-    player = evidence.player
-    assert isinstance(player, Hedge)
-    return evidence.at_the_best(player.price)
 
 
 def first_promise(evidence: ExpertEvidence) -> float:

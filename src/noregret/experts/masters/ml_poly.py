@@ -16,26 +16,14 @@ from __future__ import annotations
 from noregret.base.compiled.second_order_weights import Polynomial
 from noregret.base.registry import register
 from noregret.experts.assumptions import MIXED
-from noregret.experts.second_order import SecondOrder, promise
+from noregret.experts.master import promise
+from noregret.experts.second_order import SecondOrder
 from noregret.proof.theorems.theorem import Theorem
 
 
 @register
 class MlPoly(SecondOrder):
     """Polynomially weighted averages with a rate per expert, without a rate to choose.
-
-    Parameters
-    ----------
-    loss
-        The loss of a forecast: ``square``, ``absolute``, ``zero-one``, ``log``, ``quantile``,
-        ``percentage``, or a custom loss. Without advice, losses are given.
-    loss_parameter
-        The quantile, for ``quantile``.
-    gradient
-        Whether the loss of an expert is the slope of the mixture's loss times the forecast: then
-        it competes with the best mixture of experts, not only with the best expert.
-    prior
-        Weights before the first round, one per expert; by default equal.
 
     Examples
     --------

@@ -9,7 +9,7 @@ loss, for which the total loss is −ln Σ prior_i exp(−L_i) exactly.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,19 +20,9 @@ from noregret.base.expert_losses import exp_concavity
 from noregret.base.registry import register
 from noregret.checks import positive
 from noregret.experts.assumptions import EXP_CONCAVE, Range
-from noregret.experts.master import Master, checked_prior, range_of
+from noregret.experts.master import Master, checked_prior, promise, range_of
 from noregret.proof.theorems.assumptions import ROUNDING, Structural
 from noregret.proof.theorems.theorem import Theorem
-
-if TYPE_CHECKING:
-    from noregret.experts.evidence import ExpertEvidence
-
-
-def promise(evidence: ExpertEvidence) -> float:
-    """Return the bound on the regret to the best expert."""
-    player = evidence.player
-    assert isinstance(player, WeightedAverage)
-    return evidence.at_the_best(player.price)
 
 
 def tuned(low: float = 0.0, high: float = 1.0) -> dict[str, Any]:
