@@ -1,6 +1,6 @@
 """Findings of ``auto``: the names and weights of its members, and a summary in words.
 
-Members have a fixed order. The summary states which of them lead, whether old rows mislead, whether
+Members have a fixed order. The summary states which of them lead, whether the data drift, whether
 recent outcomes help, and which features matter.
 """
 
@@ -188,13 +188,13 @@ def words_of(bank: Bank | ClassBank, name_of: Callable[[int], str]) -> str:
         told.append("There are too few rows to say more.")
         return " ".join(told)
     if drift > MIN_DIFFERENCE:
-        told.append(f"Old rows mislead: forgetting them saves {drift:.0%} of a filter's loss.")
+        told.append(f"The data drift: forgetting old rows reduces a filter's loss by {drift:.0%}.")
     elif bank.full:
         told.append("No notable drift: the filter without forgetting does as well as any.")
     if gain is not None and gain > MIN_DIFFERENCE:
-        told.append(f"Recent outcomes help: they save {gain:.0%} of the loss.")
+        told.append(f"Recent outcomes help: they reduce the loss by {gain:.0%}.")
     elif gain is not None and seeing_weight(bank) >= 10 * MIN_DIFFERENCE:
-        told.append("Recent outcomes help a little, besides the features.")
+        told.append("Recent outcomes help a little, in addition to the features.")
     elif gain is not None:
         told.append("Recent outcomes do not help to predict the next one.")
     if bank.delay:

@@ -87,7 +87,8 @@ class CancellerGame(Certifiable):
         """Raise an error if no signals were kept, or none that can be certified."""
         if not self.learner.certify:
             raise NoRegretError(
-                "this canceller kept no signals", "make it with certify=True to look back"
+                "this canceller kept no signals",
+                "make it with certify=True to compare with hindsight",
             )
         if not self.rounds:
             raise NoRegretError("nothing was played yet, so there is nothing to certify")

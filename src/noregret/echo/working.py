@@ -134,7 +134,7 @@ class Work:
 def certified(canceller: Canceller) -> tuple[Certificate | None, str]:
     """Return the certificate of the linear part, or why there is none."""
     if not canceller.certify:
-        return None, "there was no look back (--no-hindsight)"
+        return None, "the comparison with hindsight was not asked for (--no-hindsight)"
     try:
         return canceller.certificate(), ""
     except (NoRegretError, NotImplementedError, ValueError, MemoryError) as error:

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from noregret.app.results.mix_history import MOST, Scattered, Thinned
+from noregret.app.results.mix_history import MAX_STRETCHES, Scattered, Thinned
 from noregret.data import path as bundled
 from tests.app.mix.forecasts import csv, frame
 from tests.app.report.extremes import HOSTILE
@@ -78,7 +78,7 @@ def test_a_page_of_hardly_any_rows(rows: int, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("parts", [1, 7, 1000])
 def test_thinned_sums_are_the_same_however_rows_come(parts: int) -> None:
-    rows = np.random.default_rng(0).normal(size=(5 * MOST + 3, 2))
+    rows = np.random.default_rng(0).normal(size=(5 * MAX_STRETCHES + 3, 2))
     thinned = Thinned(2)
     for part in np.array_split(rows, parts):
         thinned.add(part)
@@ -92,7 +92,7 @@ def test_thinned_sums_are_the_same_however_rows_come(parts: int) -> None:
 
 def test_scattered_rows_are_summed_by_their_rounds() -> None:
     draw = np.random.default_rng(1)
-    at = draw.integers(0, 3 * MOST, 2_000)
+    at = draw.integers(0, 3 * MAX_STRETCHES, 2_000)
     rows = draw.normal(size=(2_000, 1))
     scattered = Scattered(1)
     for part in np.array_split(np.arange(2_000), 9):

@@ -76,10 +76,10 @@ def test_text_with_a_positive_value_is_a_label(tmp_path: Path) -> None:
     ("written", "hint"),
     [
         ((0.5, 3, -2) * 20, "-p loss=absolute"),
-        ((1, 2), "the loss is square"),
+        ((1, 2), "square loss"),
         ((0, 1, 2) * 20, "3 different whole numbers; --task classes if they are classes"),
         ((-1, 0, 1) * 20, "--task classes"),
-        ((1,), "the loss is square"),
+        ((1,), "square loss"),
         (range(20), "20 different whole numbers"),
         (range(21), "-p loss=absolute"),
     ],

@@ -220,7 +220,7 @@ PREDICTIONS = file(
 )
 MODEL = file(OUTPUT, "--model", "Write the trained model, for ‘noregret predict’ or Python.")
 CERTIFICATE = file(OUTPUT, "--certificate", "Write the certificate (JSON).")
-REPORT = file(OUTPUT, "--report", "Write a report (HTML).")
+REPORT = file(OUTPUT, "--report", "Write an HTML report.")
 HINDSIGHT = switch(
     OUTPUT,
     "--hindsight",

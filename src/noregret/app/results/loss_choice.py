@@ -106,7 +106,7 @@ def number_words(block: Block, values: list[float], task: str | None) -> str:
         return f"the first are all {values[0]:g}; {AS_CLASSES} if they are classes"
     if 2 < len(many) <= MAX_CLASSLIKE and all(value.is_integer() for value in many):
         return f"{len(many)} different whole numbers; {AS_CLASSES} if they are classes"
-    return "the loss is square (-p loss=absolute for another)"
+    return "square loss; choose another with -p loss=absolute"
 
 
 def two_chosen(

@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
-# The most stretches there are; when there would be more, every two become one.
-MOST = 800
+# If there would be more stretches, every two are merged into one.
+MAX_STRETCHES = 800
 
 
 class Thinned:
@@ -30,17 +30,17 @@ class Thinned:
 
     def __init__(self, width: int) -> None:
         self.step, self.rows = 1, 0
-        self._sums = np.zeros((MOST, width))
+        self._sums = np.zeros((MAX_STRETCHES, width))
 
     def add(self, rows: Floats) -> None:
         """Take rows into account."""
         at = 0
         while at < len(rows):
-            if self.rows == MOST * self.step:
-                self._sums[: MOST // 2] = self._sums[0::2] + self._sums[1::2]
-                self._sums[MOST // 2 :] = 0.0
+            if self.rows == MAX_STRETCHES * self.step:
+                self._sums[: MAX_STRETCHES // 2] = self._sums[0::2] + self._sums[1::2]
+                self._sums[MAX_STRETCHES // 2 :] = 0.0
                 self.step *= 2
-            part = rows[at : at + MOST * self.step - self.rows]
+            part = rows[at : at + MAX_STRETCHES * self.step - self.rows]
             first, begun = divmod(self.rows, self.step)
             starts = np.arange(self.step - begun, len(part), self.step)
             sums = np.add.reduceat(part, np.concatenate([[0], starts]), axis=0)
@@ -72,15 +72,15 @@ class Scattered(Thinned):
 
     def __init__(self, width: int) -> None:
         super().__init__(width)
-        self._counts = np.zeros(MOST, dtype=np.int64)
+        self._counts = np.zeros(MAX_STRETCHES, dtype=np.int64)
 
     def scatter(self, rows: Floats, at: NDArray[np.int64]) -> None:
         """Take rows into account, each at a round of its series, counted from 0."""
         self.rows = max(self.rows, int(at.max(initial=-1)) + 1)
-        while self.rows > MOST * self.step:
+        while self.rows > MAX_STRETCHES * self.step:
             for held in (self._sums, self._counts):
-                held[: MOST // 2] = held[0::2] + held[1::2]
-                held[MOST // 2 :] = 0
+                held[: MAX_STRETCHES // 2] = held[0::2] + held[1::2]
+                held[MAX_STRETCHES // 2 :] = 0
             self.step *= 2
         np.add.at(self._sums, at // self.step, rows)
         np.add.at(self._counts, at // self.step, 1)

@@ -110,6 +110,10 @@ class Skipped:
     reason: str
 
 
+# Skipped rows that are reported in full.
+MAX_REPORTED_ROWS = 10
+
+
 def skipped(error: NoRegretError) -> Skipped:
     """Return the row that an error is about, in the words of the command line."""
     return Skipped(error.place, error.reasoned(as_option))

@@ -74,7 +74,7 @@ OPTIONS = [
         "Write the recording without the echo (.wav, .flac or .ogg). With --demo, the folder to"
         " write to.",
     ),
-    REPORT.but("Write a report (HTML): echo reduction over time, the room, spectrograms."),
+    REPORT.but("Write an HTML report: echo reduction over time, the room, spectrograms."),
     CERTIFICATE.but("Write the certificate of the linear filter (JSON)."),
     HINDSIGHT.but(
         "Compare the first five minutes with the best fixed filter in hindsight, and certify the"

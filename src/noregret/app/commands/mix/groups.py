@@ -20,12 +20,12 @@ if TYPE_CHECKING:
     from noregret.app.commands.mix.store import Kept
     from noregret.proof.certificates.certificate import Certificate
 
-# Series for each of which the best weights are searched.
-MOST = 2_000
-# Series that are certified unasked, to tell whether promises were kept.
-CERTIFIED = 100
-# They are added up: six digits of each are enough.
-ENOUGH = Limits(tolerance=1e-6)
+# With more series, the best weights of each are not computed.
+MAX_SEARCHED_SERIES = 2_000
+# Series that are certified without --certificate, to report whether promises were kept.
+MAX_CERTIFIED_SERIES = 100
+# Losses of series are added up, so six digits of each are enough.
+SIX_DIGITS = Limits(tolerance=1e-6)
 TOO_MANY_ROWS = "the rows of all groups do not fit in memory: choose one with --only"
 
 
@@ -55,12 +55,12 @@ def convex_of_groups(mix: Mix) -> tuple[Convex | None, str]:
     """Return the best fixed weights of each series, added up; or why they are not known."""
     if mix.notes.store.is_full:
         return None, TOO_MANY_ROWS
-    if len(mix.series) > MOST:
-        return None, f"it is looked for in up to {MOST:,} groups"
+    if len(mix.series) > MAX_SEARCHED_SERIES:
+        return None, f"it is computed for up to {MAX_SEARCHED_SERIES:,} groups"
     total = gap = 0.0
     weights = np.zeros(len(mix.names))
     for _, kept in mix.notes.store.series():
-        answer = best_convex(Rows(kept.completed(), kept.y), mix.cost, limits=ENOUGH)
+        answer = best_convex(Rows(kept.completed(), kept.y), mix.cost, limits=SIX_DIGITS)
         total += answer.loss
         gap += answer.loss - answer.lower
         weights += answer.witness
@@ -78,7 +78,7 @@ def certificates(mix: Mix) -> tuple[dict[str, Certificate | str], str]:
         return {}, "the comparison with hindsight was not asked for (--no-hindsight)"
     if mix.notes.store.is_full:
         return {}, TOO_MANY_ROWS
-    if mix.outputs.certificate is None and len(mix.series) > CERTIFIED:
+    if mix.outputs.certificate is None and len(mix.series) > MAX_CERTIFIED_SERIES:
         return {}, f"{writes}, and counts the promises that were kept"
     names = {number: name for name, number in mix.groups.items()}
     made: dict[str, Certificate | str] = {}

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from noregret.app.results.run import Skipped, skipped
+from noregret.app.results.run import MAX_REPORTED_ROWS, Skipped, skipped
 from noregret.errors import BadExample, NoRegretError
 from noregret.streams.columns import listed
 
@@ -17,10 +17,8 @@ if TYPE_CHECKING:
     from noregret.app.commands.mix.mixing import Mix
     from noregret.streams.block import Block
 
-# Bad rows that are told in full.
-TOLD = 10
-# Groups that are named where the one that was asked for is not there.
-NAMED = 10
+# Groups to suggest if the requested one does not exist.
+MAX_SUGGESTED = 10
 
 
 class LeftOut:
@@ -40,7 +38,7 @@ class LeftOut:
         """Count rows, and remember the first."""
         for row in rows:
             self.count += 1
-            if len(self.first) < TOLD:
+            if len(self.first) < MAX_REPORTED_ROWS:
                 self.first.append(row)
 
     def refuse(
@@ -91,4 +89,4 @@ def which_there_are(wanted: str, groups: list[str]) -> str:
     if not groups:
         return ""
     near = " or ".join(map(repr, get_close_matches(wanted, groups)))
-    return f":{f' did you mean {near}?' if near else ''} there are {listed(groups, NAMED)}"
+    return f":{f' did you mean {near}?' if near else ''} there are {listed(groups, MAX_SUGGESTED)}"

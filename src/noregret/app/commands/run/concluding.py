@@ -1,4 +1,4 @@
-"""The figures of a finished run, and the files it writes."""
+"""The certificate and the figures of a finished run, and the files it writes."""
 
 from __future__ import annotations
 
@@ -14,14 +14,36 @@ from noregret.app.results.findings import found_of
 from noregret.app.results.run import Constant, GroupCount, Outlook, Result, heaviest_of
 from noregret.base.params import plain
 from noregret.base.positions import Names
+from noregret.errors import NoRegretError
 from noregret.linear.learn_many import label_pair
 from noregret.linear.learner import is_of_classes
+from noregret.proof.certificates.issue import LostDigits
 from noregret.proof.record.moment import curve_of
 
 if TYPE_CHECKING:
     from noregret.app.commands.run.runner import Run
     from noregret.linear.groups import Record
     from noregret.proof.certificates.certificate import Certificate
+
+
+def certified(run: Run) -> tuple[Certificate | None, str | None]:
+    """Return the certificate, or why there is none."""
+    if run.grouping is not None:
+        return None, "each group has a learner of its own: run one alone to certify it"
+    if run.served is not None:
+        return None, "outcomes may come after later predictions (--id), which no promise covers"
+    if not run.hindsight and run.answers is not None:
+        return None, "a stream is compared with hindsight for --certificate or --report only"
+    if not run.hindsight:
+        return None, "the comparison with hindsight was not asked for (--no-hindsight)"
+    try:
+        return run.game.certificate(limits=run.limits()), None
+    except (NoRegretError, ArithmeticError, MemoryError, ValueError) as error:
+        why = str(error) or "there is not enough memory"
+        if isinstance(error, LostDigits):
+            cure = "leave out such columns, often counters and times (--drop COLUMN)"
+            why = f"{error.what}: {cure}"
+        return None, why
 
 
 def conclude(

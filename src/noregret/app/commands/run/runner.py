@@ -16,7 +16,8 @@ import numpy as np
 
 from noregret.app.commands.outputs import Outputs
 from noregret.app.commands.run.checkpoint import PREDICTIONS, ROWS, TAGS, companions
-from noregret.app.commands.run.concluding import conclude, write_all, write_model
+from noregret.app.commands.run.concluding import certified, conclude, write_all, write_model
+from noregret.app.commands.run.useless_data import check_positive, refuse_nothing
 from noregret.app.commands.run.watching import Watching
 from noregret.app.results.loss_choice import (
     AS_NUMBERS,
@@ -28,14 +29,13 @@ from noregret.app.results.loss_choice import (
     explain,
     first_row,
 )
-from noregret.app.results.run import Result, Skipped, skipped
+from noregret.app.results.run import MAX_REPORTED_ROWS, Result, Skipped, skipped
 from noregret.base.compiled.machine import keep_freed_memory
 from noregret.base.locks import Locks
 from noregret.base.registry import built, find
-from noregret.errors import BadExample, NoRegretError, Place, tell
+from noregret.errors import BadExample, NoRegretError, tell
 from noregret.hindsight.proofs.answer import USUAL, Limits
 from noregret.linear.learner import is_of_classes
-from noregret.proof.certificates.issue import LostDigits
 from noregret.proof.game.game import Game
 from noregret.proof.game.play_blocks import Played, codes_of, numbers_of
 
@@ -45,13 +45,10 @@ if TYPE_CHECKING:
     from noregret.app.commands.run.serving import Served
     from noregret.app.commands.run.spool import Numbers, Tags
     from noregret.linear.learner import Learner
-    from noregret.proof.certificates.certificate import Certificate
     from noregret.proof.record.ledger import Keep
     from noregret.streams.block import Block, Floats
     from noregret.streams.stream import Stream
 
-# Bad rows that are reported in full.
-TOLD = 10
 # The default time limit for the comparison with hindsight is at least this many seconds.
 MIN_LOOK_BACK = 2.0
 # The share of that time after which less precision is enough.
@@ -278,9 +275,9 @@ class Run:
                 if self.interrupted and self.checkpoint is not None and self.learner.rounds:
                     self.save_checkpoint()
             if not self.rounds:
-                self.refuse_nothing()
+                refuse_nothing(self)
             if not self.interrupted:
-                self.check_positive()
+                check_positive(self)
             self.spent = time.perf_counter() - self.began
             return self.finish(started)
         except BaseException as error:
@@ -361,42 +358,6 @@ class Run:
             self.learner.rounds - (self.saved or 0) >= self.every
         )
 
-    def refuse_nothing(self) -> None:
-        """Raise an error: there was nothing to learn from."""
-        where = self.files_named
-        if self.answers is not None and self.answers.closed:
-            raise BrokenPipeError
-        if self.stopping:
-            raise KeyboardInterrupt
-        if self.skipped:
-            first = self.skipped_rows[0]
-            raise NoRegretError(
-                f"{where}: none of its {self.skipped} rows could be used; {first.place}:"
-                f" {first.reason}"
-            )
-        if self.predicted:
-            self.reading.check_target()
-            name = "an outcome" if self.stream.target is None else repr(self.stream.target)
-            raise NoRegretError(
-                f"{where}: none of its {self.predicted:,} rows has {name}, so there is nothing to"
-                " learn from: to predict with a model, use ‘noregret predict’"
-            )
-        raise NoRegretError(f"{where}: there are no examples in it")
-
-    @property
-    def files_named(self) -> str:
-        """The names of the files, for messages."""
-        return ", ".join(str(Place(path)) for path in self.stream.paths)
-
-    def check_positive(self) -> None:
-        """Refuse labels that are all the same because the positive value was mistyped."""
-        positive = self.stream.options.positive
-        if positive is not None and not self.watching.positives:
-            raise NoRegretError(
-                f"{self.files_named}: no outcome is {positive!r}, so all labels are −1:"
-                " write the positive value as it stands in the data"
-            )
-
     def take(self, block: Block, played: Played) -> None:
         """Record a block that was played, report progress, and save a checkpoint if one is due."""
         self.note(block, played)
@@ -430,7 +391,7 @@ class Run:
             rows = np.column_stack([numbers, scores, y, *chances])
             self.answers.give(self, rows, tags, count, played.refused)
         self.skipped += len(played.refused)
-        more = max(0, TOLD - len(self.skipped_rows))
+        more = max(0, MAX_REPORTED_ROWS - len(self.skipped_rows))
         for error in played.refused[:more]:
             explain(error, self.choice)
             self.skipped_rows.append(skipped(error))
@@ -476,7 +437,7 @@ class Run:
         self.looking_back, began = True, time.perf_counter()
         if self.told is not None:
             self.told(self)
-        certificate, uncertified = self.certified()
+        certificate, uncertified = certified(self)
         self.looked_back = time.perf_counter() - began
         result, self.failures = write_all(self, conclude(self, started, certificate, uncertified))
         if not self.interrupted and not self.failures:  # else a resumed run can write it
@@ -484,25 +445,6 @@ class Run:
         if uncertified is not None and self.outputs.certificate is not None:
             self.failures.append(f"{self.outputs.certificate}: no certificate: {uncertified}")
         return result
-
-    def certified(self) -> tuple[Certificate | None, str | None]:
-        """Return the certificate, or why there is none."""
-        if self.grouping is not None:
-            return None, "each group has a learner of its own: run one alone to certify it"
-        if self.served is not None:
-            return None, "outcomes may come after later predictions (--id), which no promise covers"
-        if not self.hindsight and self.answers is not None:
-            return None, "a stream is compared with hindsight for --certificate or --report only"
-        if not self.hindsight:
-            return None, "the comparison with hindsight was not asked for (--no-hindsight)"
-        try:
-            return self.game.certificate(limits=self.limits()), None
-        except (NoRegretError, ArithmeticError, MemoryError, ValueError) as error:
-            why = str(error) or "there is not enough memory"
-            if isinstance(error, LostDigits):
-                cure = "leave out such columns, often counters and times (--drop COLUMN)"
-                why = f"{error.what}: {cure}"
-            return None, why
 
     def limits(self) -> Limits:
         """Return how long to look back, and for which gap."""

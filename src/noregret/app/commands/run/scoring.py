@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from noregret.app.commands.outputs import Outputs
 from noregret.app.commands.run import predictions
+from noregret.app.results.run import MAX_REPORTED_ROWS
 from noregret.base.model_file import UNUSABLE, load_with_stream
 from noregret.base.numbers import clean
 from noregret.errors import ModelFileError, NoRegretError, on_command_line
@@ -22,8 +23,8 @@ from noregret.streams.options import Options
 from noregret.streams.source import suffix_of
 from noregret.streams.stream import Reading
 
-# Bad rows that are reported in full, and the options of ‘predict’ that an error may advise.
-TOLD, CURES = 10, ("format", "missing", "on_error")
+# The options of ‘predict’ that an error may advise.
+CURES = ("format", "missing", "on_error")
 
 
 def score(
@@ -115,9 +116,9 @@ def scored(learner: Learner, reading: Reading) -> Iterator[Any]:
             if reading.options.on_error == "stop":
                 raise error
             skipped += 1
-            if skipped <= TOLD:
+            if skipped <= MAX_REPORTED_ROWS:
                 print(f"skipped: {clean(on_command_line(error.only(CURES)))}", file=sys.stderr)
-    if skipped > TOLD:
+    if skipped > MAX_REPORTED_ROWS:
         print(f"skipped: {skipped} rows in all", file=sys.stderr)
     if not seen:
         raise NoRegretError(f"{', '.join(reading.paths)}: there are no examples in it")

@@ -118,7 +118,8 @@ def bound_words(promise: Promise, trivial: Trivial | None = None) -> str:
     """Return what is bounded, and how much of the bound is used, or that it says nothing."""
     what = subject(promise).rstrip(",")
     if promise.quantity == "regret to the bank" and promise.measured is not None:
-        what += f" ({brief(promise.measured)}), not to hindsight"  # which is shown beside it
+        # The regret to hindsight is shown next to it.
+        what += f", here {brief(promise.measured)}; it does not cover hindsight"
         part = ""
     else:
         part = part_of_bound(promise.tightness)
