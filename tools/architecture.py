@@ -48,7 +48,9 @@ FOLDERS = ("proof", "app")
 UPWARD = {
     ("base", "app.report"): "an object's card in a notebook: base.display asks for it by name",
     ("base", "experts"): "a model file may hold an ensemble, which base.model_file then reads",
+    ("base", "streams"): "a model file may hold how its data were read, which streams then does",
     ("base", "proof.theorems"): "an algorithm carries its theorems, and is tuned by one",
+    ("linear", "streams"): "a copy of a learner of files prepares its rows as that does",
     ("linear", "proof.game"): "a learner makes the game that it plays in",
     ("linear", "proof.theorems"): "a learner names the evidence that its theorems look at",
 }

@@ -24,5 +24,7 @@ MAX_CLASSES, MAX_CLASS_WEIGHTS = 4_096, 2**27
 
 # The constant feature. A column of this name is refused if an intercept is added.
 INTERCEPT = "intercept"
+# A missing value of the feature x is the feature x=missing.
+MISSING = "missing"
 # Characters of a text in a certificate, and of the one that lists the classes.
 MAX_TEXT, MAX_CLASS_LIST = 10_000, 2_000_000

@@ -30,11 +30,11 @@ from tests.variants import (
 
 NAN, INF = math.nan, math.inf
 BAD_ALWAYS: list[Any] = [
-    {"x00": NAN},
+    {"x00": INF},
     {"x01": INF, "x00": 1.0},
     {"x00": 1.0, "new": -INF},
-    {"new": 1.0, "x00": NAN},
-    {"another": 1.0, "new": "text", "x03": None},
+    {"new": 1.0, "x00": -INF},
+    {"another": 1.0, "new": "text", "x03": ()},
     {"x00": 1e200},
     {"new": 1e200},
     {"new": 1.0, "newer": "town", 5: 1.0},
@@ -155,7 +155,7 @@ def test_rows_before_a_bad_number_are_learned(
     X, y = examples(variant, shape)
     row, column = row % len(X), column % X.shape[1]
     spoiled = X.copy()
-    spoiled[row, column] = NAN
+    spoiled[row, column] = INF
     good = kinds(X)
     for kind, bad in kinds(spoiled).items():
         learner = variant.make()
@@ -191,15 +191,7 @@ def test_rows_before_a_bad_outcome_are_learned(
 @pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame])
 def test_names_of_a_refused_row_of_a_data_frame_do_not_stay(variant: Variant, frame: Any) -> None:
     y = [1.0, 1.0, -1.0, 1.0]
-    towns = frame({"a": [1.0, 0.0, 1.0, 0.0], "town": ["Oslo", "Rome", None, "Bonn"]})
-    learner = variant.make()
-    with pytest.raises(nr.BadExample, match="'town' is missing") as caught:
-        learner.learn_many(towns, y)
-    assert caught.value.round == 3
-    rows = [{"a": 1.0, "town": "Oslo"}, {"a": 0.0, "town": "Rome"}]
-    assert state(learner) == state(learned(variant, rows, y[:2]))
-
-    numbers = frame({"a": [1.0, 0.0, NAN, 0.0], "town": ["Oslo", "Oslo", "Rome", "Bonn"]})
+    numbers = frame({"a": [1.0, 0.0, INF, 0.0], "town": ["Oslo", "Oslo", "Rome", "Bonn"]})
     learner = variant.make()
     with pytest.raises(nr.BadExample) as caught:
         learner.learn_many(numbers, y)
@@ -209,7 +201,7 @@ def test_names_of_a_refused_row_of_a_data_frame_do_not_stay(variant: Variant, fr
 
     fresh = variant.make()
     with pytest.raises(nr.BadExample):
-        fresh.learn_many(frame({"a": [NAN], "town": ["Oslo"]}), [1.0])
+        fresh.learn_many(frame({"a": [INF], "town": ["Oslo"]}), [1.0])
     assert state(fresh) == state(variant.make())
     fresh.learn_one([1.0], 1.0)  # it may still become one of columns
 

@@ -98,7 +98,7 @@ def test_asking_for_an_unknown_key_keeps_nothing() -> None:
     with pytest.raises(KeyError):
         groups["nobody"]
     with pytest.raises(BadExample):
-        groups.learn_one("nobody", {"a": float("nan")}, 1.0)
+        groups.learn_one("nobody", {"a": float("inf")}, 1.0)
     assert len(groups) == 0
     assert list(groups.predict_many(np.empty((0, 2)), [])) == []
 

@@ -254,7 +254,7 @@ def test_a_refusal_in_one_thread_undoes_nothing_of_another() -> None:
     def refuse() -> None:
         for _ in range(300):
             with pytest.raises(nr.BadExample):
-                learner.learn_one({"new": Fraction(1, 2), "bad": float("nan")}, 1.0)
+                learner.learn_one({"new": Fraction(1, 2), "bad": float("inf")}, 1.0)
 
     def frames() -> None:
         for i in range(20):

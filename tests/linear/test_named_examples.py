@@ -15,8 +15,11 @@ import pandas as pd
 import polars as pl
 import pytest
 import scipy.sparse as sp
+from hypothesis import given
+from hypothesis import strategies as st
 
 import noregret as nr
+from tests.thorough import draws
 from tests.variants import state
 
 
@@ -130,8 +133,6 @@ def test_a_feature_given_twice_is_refused(x: Any) -> None:
 @pytest.mark.parametrize(
     ("value", "words"),
     [
-        (None, "missing"),
-        (float("nan"), "is nan"),
         (float("-inf"), "is -inf"),
         (b"x", "bytes"),
         ([1.0], "list"),
@@ -140,12 +141,8 @@ def test_a_feature_given_twice_is_refused(x: Any) -> None:
         ({}, "dict"),
         (1j, "complex"),
         (10**400, "int"),
-        (Decimal("NaN"), "nan"),
-        (pd.NA, "NAType"),
-        (pd.NaT, "NaT"),
-        (np.float64("nan"), "nan"),
-        (datetime.date(2020, 1, 1), "date"),
-        (np.datetime64("2020-01-01"), "datetime64"),
+        (datetime.timedelta(1), "timedelta"),
+        (np.float64("inf"), "inf"),
         (object(), "object"),
         (np.array([1.0, 2.0]), "ndarray"),
         (np.array([1.0]), "ndarray"),
@@ -165,6 +162,50 @@ def test_a_value_of_no_use_is_refused_by_name(value: Any, words: str) -> None:
         if words != "too large":
             with pytest.raises(nr.BadExample, match=words):
                 learner.predict_one(x)
+
+
+GAPS = [None, float("nan"), Decimal("NaN"), pd.NA, pd.NaT, np.float32("nan"), np.datetime64("NaT")]
+
+
+@pytest.mark.parametrize("value", GAPS, ids=lambda value: type(value).__name__)
+def test_a_missing_value_is_an_indicator(value: Any) -> None:
+    learner, expected = make(), make()
+    rows = [
+        ({"a": 1.0, "b": 2.0}, 1.0),
+        ({"a": 1.0, "b": value}, 2.0),
+        ({"b": 1.0, "a": value}, 3.0),
+    ]
+    for x, y in rows:
+        plain = {
+            f"{k}=missing" if v is value else k: 1.0 if v is value else v for k, v in x.items()
+        }
+        assert learner.predict_one(x) == expected.predict_one(plain)
+        learner.learn_one(x, y)
+        expected.learn_one(plain, y)
+    assert state(learner) == state(expected)
+    assert learner.features == ["a", "b", "b=missing", "a=missing"]
+
+
+@draws(60)
+@given(st.datetimes(datetime.datetime(1, 1, 1), datetime.datetime(9999, 12, 31)))
+def test_times_have_the_features_of_a_column_of_a_file(when: datetime.datetime) -> None:
+    from noregret.base.calendar_features import VALUES, calendar
+
+    forms: list[tuple[Any, bool]] = [(when, False), (when.date(), True)]
+    forms += [(np.datetime64(when), False), (np.datetime64(when.date()), True)]
+    forms.append((when.replace(tzinfo=datetime.UTC), False))
+    for value, dates in forms:
+        exact = datetime.datetime(when.year, when.month, when.day) if dates else when
+        seconds = (exact - datetime.datetime(1970, 1, 1)) / datetime.timedelta(seconds=1)
+        numbers, codes = calendar("t", np.array([seconds]), dates)
+        expected = {name: found[0] for name, found in numbers.items()}
+        expected |= {f"t.{p}={VALUES[p][codes[p][0]]}": 1.0 for p in codes}
+        learner = make()
+        learner.learn_one({"t": value, "a": 1.0}, 1.0)
+        other = make()
+        other.learn_one({**expected, "a": 1.0}, 1.0)
+        assert learner.features == other.features
+        np.testing.assert_allclose(learner.weights, other.weights, rtol=1e-9, atol=1e-12)
 
 
 @pytest.mark.parametrize("key", [1, None, ("a", "b"), b"a", 1.5, True], ids=str)

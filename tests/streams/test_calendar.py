@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from pyarrow import parquet
 
 from noregret import DataWarning, streams
-from noregret.streams.calendar_features import WEEKDAYS, calendar
+from noregret.base.calendar_features import WEEKDAYS, calendar
 from tests.app.run.commands import done
 from tests.thorough import draws
 

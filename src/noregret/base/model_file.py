@@ -45,15 +45,14 @@ def save(
 
     ``stream`` has the arrays and numbers with which later data can be read in the same way.
     """
-    header, arrays = described(learner)
-    if stream is not None:
-        kept, header["stream"] = stream
-        arrays |= {STREAM + name: array for name, array in kept.items()}
-    write(path, header, arrays)
+    write(path, *described(learner, stream))
 
 
-def described(learner: Named) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-    """Return the JSON and the arrays from which a learner can be rebuilt."""
+def described(
+    learner: Named,
+    stream: tuple[Mapping[str, NDArray[Any]], dict[str, Any]] | None = None,
+) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+    """Return the JSON and the arrays from which a learner, and its preparation, can be rebuilt."""
     arrays, numbers, names = learner.get_state()
     header: dict[str, Any] = {
         "learner": learner.name,
@@ -64,7 +63,34 @@ def described(learner: Named) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
     }
     if learner.family != "learners":
         header["family"] = learner.family
+    if stream is None and (prepare := preparation(learner)) is not None:
+        stream = prepare.kept(names)
+    if stream is not None:
+        kept, header["stream"] = stream
+        arrays |= {STREAM + name: array for name, array in kept.items()}
     return header, arrays
+
+
+def preparation(learner: Any) -> Any:
+    """Return what prepares the raw rows of a learner; None if nothing does."""
+    return getattr(getattr(learner, "_entry", None), "prepare", None)
+
+
+def with_preparation(
+    learner: Any, kept: dict[str, Any] | None, arrays: dict[str, NDArray[Any]], path: str | Path
+) -> Any:
+    """Return a learner that takes raw rows, like those of the files that it has learned from."""
+    if kept is None or learner.family != "learners" or not hasattr(learner, "_entry"):
+        return learner
+    from noregret.streams.preparing import Preparing
+
+    try:
+        learner._entry.prepare = Preparing(arrays, kept, learner.get_state()[2])
+    except NoRegretError as error:
+        raise ModelFileError(error.what, error.cures, file=path) from None
+    except UNUSABLE as error:
+        raise ModelFileError(f"it has invalid options of reading: {error}", file=path) from None
+    return learner
 
 
 def rebuilt(header: Mapping[str, Any], arrays: dict[str, NDArray[Any]], loss: Loss | None) -> Any:
@@ -110,11 +136,14 @@ def loads(contents: bytes, name: str, loss: Loss | None = None) -> Any:
         arrays = arrays_in(contents)
     except (SafetensorError, KeyError, RecursionError, TypeError, ValueError) as error:
         raise ModelFileError("not a noregret model, or a damaged one", file=name) from error
-    return contained(metadata, arrays, name, loss)[0]
+    return with_preparation(*contained(metadata, arrays, name, loss), name)
 
 
 def load(path: str | Path, *, loss: Loss | None = None) -> Any:
     """Read a learner of any family, or an ensemble, from a file written by ``save``.
+
+    A model of ``noregret run`` takes raw rows, dicts or data frames with the columns of its files,
+    and predicts the same as ``noregret predict`` for a file of them.
 
     Parameters
     ----------
@@ -138,7 +167,7 @@ def load(path: str | Path, *, loss: Loss | None = None) -> Any:
     >>> noregret.load(file).predict_one({"size": 1.0})
     1.0
     """
-    return load_with_stream(path, loss)[0]
+    return with_preparation(*load_with_stream(path, loss), path)
 
 
 def load_with_stream(

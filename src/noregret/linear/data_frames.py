@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from noregret.errors import BadExample
-from noregret.limits import MAX_VALUE
+from noregret.limits import MAX_VALUE, MISSING
 from noregret.linear.engine.block_rows import positions, rows_of_columns
 from noregret.linear.inputs import block_rows, is_named, not_rows
 
@@ -50,26 +50,50 @@ class NamedBlock:
     columns
         One array per numeric feature, in the frame's own memory where possible.
     indicators
-        For each string column, the indicator's name in each row.
+        For each string column, the indicator's name in each row, None for none.
     fault
         The error that ends the block before its last row, or None.
+    gaps
+        Which numbers are missing, one array per numeric feature; None if it is not known that any
+        is. Most blocks have none, so nothing looks for them until the learner refuses a row.
     """
 
     def __init__(
         self,
         names: list[str],
         columns: list[Floats],
-        indicators: list[list[str]],
+        indicators: list[list[str | None]],
         rows: int,
         fault: BadExample | None,
+        gaps: list[NDArray[np.bool_]] | None = None,
     ) -> None:
         self.names, self.columns, self.indicators = names, columns, indicators
-        self.rows, self.fault = rows, fault
+        self.rows, self.fault, self.gaps = rows, fault, gaps
+
+    def has_gap(self, row: int) -> bool:
+        """Return whether a number of this row is missing, and was taken for a number."""
+        return self.gaps is None and bool(np.isnan(self.numbers(row, row + 1)).any())
+
+    def with_gaps(self, derived: Iterable[str] = ()) -> NamedBlock:
+        """Return the block with indicators of its missing numbers, which are then left out.
+
+        The gaps of ``derived`` features are those of another one.
+        """
+        if self.gaps is not None:
+            return self
+        gaps = [np.isnan(column) for column in self.columns]
+        told = [
+            [f"{name}={MISSING}" if missing else None for missing in gap.tolist()]
+            for name, gap in zip(self.names, gaps, strict=True)
+            if name not in derived and gap.any()
+        ]
+        indicators = [*self.indicators, *told]
+        return NamedBlock(self.names, self.columns, indicators, self.rows, self.fault, gaps)
 
     def in_order(self, entry: Entry) -> list[int] | None:
         """Return which column has each position, where every feature is a column; else None."""
         at = positions(entry, self.names)
-        if self.indicators or sorted(at) != list(range(entry.engine.size)):
+        if self.indicators or self.gaps or sorted(at) != list(range(entry.engine.size)):
             return None
         return sorted(range(len(at)), key=at.__getitem__)
 
@@ -85,10 +109,13 @@ class NamedBlock:
         first: dict[str, int] = {}
         for column in self.indicators:
             for row, name in enumerate(column):
-                if row < first.get(name, self.rows):
+                if name is not None and row < first.get(name, self.rows):
                     first[name] = row
-        if self.rows:
+        if self.rows and self.gaps is None:
             first |= dict.fromkeys(self.names, 0)
+        for name, gap in zip(self.names, self.gaps or (), strict=False):
+            if not gap.all():
+                first[name] = int(np.argmin(gap))
         new: dict[int, set[str]] = {}
         for name, position in zip(first, positions(entry, first), strict=True):
             if position < 0:
@@ -99,16 +126,23 @@ class NamedBlock:
         """Return rows start to stop as sparse rows, with the number of unseen features in each."""
         rows = stop - start
         at = [np.tile(np.asarray(positions(entry, self.names), dtype=np.int32), (rows, 1))]
-        at += [np.array([positions(entry, c[start:stop])], np.int32).T for c in self.indicators]
+        parts = [indicators[start:stop] for indicators in self.indicators]
+        at += [np.array([positions(entry, part)], np.int32).T for part in parts]
         places = np.hstack(at)
         values = np.hstack([self.numbers(start, stop), np.ones((rows, len(self.indicators)))])
+        there = [np.ones((rows, len(self.names)), dtype=bool)]
+        if self.gaps:
+            there = [np.column_stack([~gap[start:stop] for gap in self.gaps])]
+        there += [np.array([[n is not None for n in part]], bool).T for part in parts]
+        present = np.hstack(there)
         order = np.argsort(places, axis=1, kind="stable")
         places = np.take_along_axis(places, order, axis=1)
         values = np.take_along_axis(values, order, axis=1)
-        seen = places >= 0
+        present = np.take_along_axis(present, order, axis=1)
+        seen, new_here = present & (places >= 0), present & (places < 0)
         starts = np.concatenate([[0], np.cumsum(seen.sum(axis=1))]).astype(np.int64)
-        unseen = (~seen).sum(axis=1).astype(np.int64)
-        new = np.where(seen, 0.0, values)
+        unseen = new_here.sum(axis=1).astype(np.int64)
+        new = np.where(new_here, values, 0.0)
         usable = (np.abs(new) < MAX_VALUE).all(axis=1)
         if not usable.all():
             raise self.unusable(start + int(np.argmin(usable)), entry.engine.played + 1)
@@ -229,11 +263,13 @@ class Column:
         if not isinstance(self.name, str):
             raise BadExample(f"column names are strings: got {self.name!r}")
         self.numeric = dtype.is_numeric() or dtype == nw.Boolean
+        self.dates, self.times = dtype == nw.Date, dtype in (nw.Date, nw.Datetime)
         self.floats = dtype == nw.Float64
-        if not self.numeric and dtype not in (nw.String, nw.Categorical, nw.Enum):
+        text = dtype in (nw.String, nw.Categorical, nw.Enum)
+        if not (self.numeric or self.times or text):
             raise BadExample(
                 f"column {self.name!r} holds {dtype}",
-                "give numbers, strings or booleans",
+                "give numbers, strings, booleans or dates",
                 feature=self.name,
             )
         # A slice of an array is far cheaper than one of a series.
@@ -248,6 +284,21 @@ class Column:
         series = self.series[part]
         floats = series if self.floats else series.cast(nw.Float64)
         return np.asarray(floats.to_numpy(), dtype=np.float64)
+
+    def calendar(self, part: slice) -> tuple[dict[str, Floats], list[list[str | None]]]:
+        """Return the features of some of its dates or times: numbers, and indicators."""
+        import narwhals as nw
+
+        from noregret.base.calendar_features import VALUES, calendar
+
+        series = self.series[part].cast(nw.Datetime("us")) if self.dates else self.series[part]
+        ticks = np.asarray(series.dt.timestamp("us").cast(nw.Float64).to_numpy(), dtype=np.float64)
+        numbers, codes = calendar(self.name, ticks / 1e6, self.dates)
+        gone = np.isnan(ticks)
+        for waves in numbers.values():
+            waves[gone] = np.nan
+        names = {p: [*(f"{self.name}.{p}={value}" for value in VALUES[p]), None] for p in codes}
+        return numbers, [[names[p][code] for code in codes[p].tolist()] for p in codes]
 
 
 def in_place(series: nw.Series[Any]) -> Floats | None:
@@ -272,37 +323,45 @@ def named_block(columns: list[Column], part: slice) -> NamedBlock:
     import narwhals as nw
 
     numbers: dict[str, Floats] = {}
-    texts: dict[str, list[str]] = {}
-    rows, fault = part.stop - part.start, None
+    indicators: list[list[str | None]] = []
+    derived: set[str] = set()
+    rows = part.stop - part.start
+    fault: BadExample | None = None
     for column in columns:
         name = column.name
         if column.numeric:
             numbers[name] = column.numbers(part)
-            continue
-        series = column.series[part]
-        missing = np.flatnonzero(series.is_null().to_numpy())
-        if len(missing) and missing[0] < rows:
-            rows = int(missing[0])
-            fault = BadExample(
-                f"column {name!r} is missing", "fill it in or leave it out", feature=name
-            )
-        texts[name] = series.cast(nw.String).to_list()
-    indicators = [[f"{name}={text}" for text in column[:rows]] for name, column in texts.items()]
+        elif column.times:
+            made, parts = column.calendar(part)
+            if same := sorted(numbers.keys() & made.keys()):
+                raise BadExample(f"feature {same[0]!r} is given twice", feature=same[0])
+            numbers |= made
+            indicators += parts
+            derived |= made.keys() - {name}
+        else:
+            series = column.series[part]
+            gone, texts = series.is_null().to_list(), series.cast(nw.String).to_list()
+            pairs = zip(gone, texts, strict=True)
+            indicators.append([f"{name}={MISSING if gap else text}" for gap, text in pairs])
     twice = given_twice(set(numbers), indicators)
     if twice is not None:
         rows, name = twice
         fault = BadExample(f"feature {name!r} is given twice", feature=name)
         indicators = [column[:rows] for column in indicators]
     names = sorted(numbers)
-    return NamedBlock(names, [numbers[name][:rows] for name in names], indicators, rows, fault)
+    kept = [numbers[name][:rows] for name in names]
+    block = NamedBlock(names, kept, indicators, rows, fault)
+    if derived and any(np.isnan(numbers[name]).any() for name in derived):
+        return block.with_gaps(derived)
+    return block
 
 
-def given_twice(names: set[str], indicators: list[list[str]]) -> tuple[int, str] | None:
+def given_twice(names: set[str], indicators: list[list[str | None]]) -> tuple[int, str] | None:
     """Return the first row and feature given both as a column and as an indicator."""
     seen = set(names)
     clashing: set[str] = set()
     for column in indicators:
-        values = set(column)
+        values = {name for name in column if name is not None}
         clashing |= seen & values
         seen |= values
     if not clashing:

@@ -100,6 +100,10 @@ class Outcomes(NamedTuple):
     labels: list[Any] | None = None
 
 
+class Coded(float):
+    """An outcome that is a number for the learner already, not a label of the user's."""
+
+
 def as_outcomes(y: Any) -> Outcomes:
     """Convert outcomes of any kind."""
     if not isinstance(y, list | tuple):

@@ -82,6 +82,8 @@ def play(
         fine = slice(len(outcomes.values))
         scores, weights = some(scores, fine), some(weights, fine)
     before = entry.engine.played
+    if entry.prepare is not None:
+        X = entry.prepare.rows(X, True, before + 1)
     try:
         if len(outcomes.values) == 0:
             pass
@@ -172,7 +174,10 @@ def _play_named(
     weights: Floats | None,
 ) -> None:
     if isinstance(X, list | tuple):
-        pairs = zip(X, given.labels or given.values.tolist(), strict=True)
+        told = given.labels or given.values.tolist()
+        if entry.prepare is not None and given.labels is None:
+            told = list(map(inputs.Coded, told))
+        pairs = zip(X, told, strict=True)
         if weights is None:
             entry.play_pairs(pairs, len(X), scores)
             return
@@ -180,14 +185,33 @@ def _play_named(
             block_rows.learn_weighted(entry, x, y, weight)
         return
     for part, block in frames.named_blocks(X):
-        new = block.arrivals(entry)
-        cuts = sorted({0, *new, block.rows})
-        for start, stop in pairwise(cuts):
-            place = slice(part.start + start, part.start + stop)
-            told = (given, place, some(scores, place), some(weights, place))
-            _play_segment(entry, block, start, stop, new.get(start, set()), *told)
+        before = entry.engine.played
+        try:
+            _play_block(entry, block, 0, part.start, given, scores, weights)
+        except BadExample:
+            done = entry.engine.played - before
+            if done >= block.rows or not block.has_gap(done):
+                raise
+            _play_block(entry, block.with_gaps(), done, part.start, given, scores, weights)
         if block.fault is not None:
             raise block.fault.at(round=entry.engine.played + 1)
+
+
+def _play_block(
+    entry: Entry,
+    block: frames.NamedBlock,
+    begin: int,
+    before: int,
+    given: inputs.Outcomes,
+    scores: Floats | None,
+    weights: Floats | None,
+) -> None:
+    """Play the rows of a block from ``begin`` on, in parts whose new features come first."""
+    new = block.arrivals(entry)
+    for start, stop in pairwise(sorted({begin, *(row for row in new if row > begin), block.rows})):
+        place = slice(before + start, before + stop)
+        told = (given, place, some(scores, place), some(weights, place))
+        _play_segment(entry, block, start, stop, new.get(start, set()), *told)
 
 
 def _play_segment(
@@ -222,6 +246,8 @@ def scores_of(entry: Entry, X: Any) -> Floats:
     """Return the score of every row as an array, for rows of any kind."""
     if inputs.row_count(X) == 0 and isinstance(X, list | tuple):
         return np.empty(0)
+    if entry.prepare is not None:
+        X = entry.prepare.rows(X, False, entry.engine.played + 1)
     if inputs.is_named(X):
         return _scores_of_named(entry, X)
     if hasattr(X, "tocsr"):
@@ -255,15 +281,25 @@ def _scores_of_named(entry: Entry, X: Any) -> Floats:
     wide = entry.outputs
     for _, block in frames.named_blocks(X):
         scores = np.empty(block.rows * wide)
-        order = block.in_order(entry)
-        if order:
-            block_rows.score_columns(entry, [block.columns[k] for k in order], scores)
-        else:
-            block_rows.score_sparse(entry, *block.sparse(entry, 0, block.rows), scores)
+        try:
+            _score_named_block(entry, block, scores)
+        except BadExample:
+            gapped = block.with_gaps()
+            if not any(gap.any() for gap in gapped.gaps or ()):
+                raise
+            _score_named_block(entry, gapped, scores)
         if block.fault is not None:
             raise block.fault.at(round=entry.engine.played + 1)
         parts.append(scores)
     return np.concatenate(parts)
+
+
+def _score_named_block(entry: Entry, block: frames.NamedBlock, scores: Floats) -> None:
+    order = block.in_order(entry)
+    if order:
+        block_rows.score_columns(entry, [block.columns[k] for k in order], scores)
+    else:
+        block_rows.score_sparse(entry, *block.sparse(entry, 0, block.rows), scores)
 
 
 def answers(entry: Entry, scores: Floats) -> NDArray[Any]:
@@ -273,6 +309,9 @@ def answers(entry: Entry, scores: Floats) -> NDArray[Any]:
 
 def label_pair(entry: Entry) -> tuple[Any, Any]:
     """Return the negative and the positive label, as written in the data."""
+    if entry.prepare is not None and entry.prepare.labels is not None:
+        low, high = entry.prepare.labels
+        return low, high
     return (False, True) if entry.predicts_booleans else (entry.negative_label, 1)
 
 

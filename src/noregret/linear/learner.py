@@ -202,6 +202,29 @@ class Learner(Named, ExampleCalls):
         """Restore a state, or raise ValueError if it does not fit."""
         self._entry.set_state(arrays, numbers, names)
 
+    def __deepcopy__(self: L, memo: dict[int, Any]) -> L:
+        other = super().__deepcopy__(memo)
+        return other._take_preparation(self._kept_preparation())
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        revive, found = super().__reduce__()
+        kept = self._kept_preparation()
+        return (revive, found) if kept is None else (_revive_prepared, (revive, found, kept))
+
+    def _kept_preparation(self) -> Any:
+        """Return how raw rows are prepared, as named arrays and JSON; None if they are not."""
+        prepare = self._entry.prepare
+        return None if prepare is None else prepare.kept(self.get_state()[2])
+
+    def _take_preparation(self: L, kept: Any) -> L:
+        """Prepare raw rows from now on."""
+        if kept is not None:
+            from noregret.streams.preparing import Preparing
+
+            arrays, numbers = kept
+            self._entry.prepare = Preparing(arrays, numbers, self.get_state()[2])
+        return self
+
     def clone(self: L) -> L:
         """Return an untrained learner with the same parameters."""
         fresh = super().clone()
@@ -241,6 +264,10 @@ class Learner(Named, ExampleCalls):
     def __repr__(self) -> str:
         text = super().__repr__()
         return f"averaged({text})" if self.engine.mean_kept and "averaged" not in text else text
+
+
+def _revive_prepared(revive: Any, found: Any, kept: Any) -> Any:
+    return revive(*found)._take_preparation(kept)
 
 
 def is_of_classes(learner: Learner) -> TypeGuard[ClassLearner]:

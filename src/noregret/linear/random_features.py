@@ -10,6 +10,7 @@ later, and their order does not matter.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import blake2b
@@ -180,11 +181,14 @@ class Fourier:
         for part, block in named_blocks(X):
             if block.fault is not None:
                 raise block.fault.at(round=part.start + block.rows + 1)
-            numbers = block.numbers(0, block.rows).tolist()
-            told = [dict(zip(block.names, row, strict=True)) for row in numbers]
-            for column in block.indicators:
-                for row, name in zip(told, column, strict=True):
-                    row[name] = 1.0
+            numbers = block.numbers(0, block.rows)
+            gapped = block.with_gaps() if np.isnan(numbers).any() else block
+            told: list[dict[str, Any]] = []
+            for row, values in enumerate(numbers.tolist()):
+                pairs = zip(block.names, values, strict=True)
+                made = {name: value for name, value in pairs if not math.isnan(value)}
+                named = [column[row] for column in gapped.indicators]
+                told.append(made | {name: 1.0 for name in named if name is not None})
             parts.append(self.named(told))
         return frame_like(X, self.names, np.concatenate(parts))
 

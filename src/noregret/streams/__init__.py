@@ -9,6 +9,8 @@ from __future__ import annotations
 import importlib
 import pkgutil
 from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from noregret.errors import Use, WrongUsage
@@ -17,12 +19,16 @@ from noregret.streams.options import Options
 from noregret.streams.source import STDIN, Paths, as_paths, suffix_of
 from noregret.streams.stream import Stream
 
+# The beginning of the address of a table in a database.
+DATABASE = "sqlite:"
+
 if TYPE_CHECKING:
     from noregret.streams.file_formats.arff import read_arff
     from noregret.streams.file_formats.csv import read_csv
     from noregret.streams.file_formats.jsonl import read_jsonl
     from noregret.streams.file_formats.npz import read_npz
     from noregret.streams.file_formats.parquet import read_parquet
+    from noregret.streams.file_formats.sqlite import read_sqlite
     from noregret.streams.file_formats.svmlight import read_svmlight
     from noregret.streams.file_formats.vw import read_vw
     from noregret.streams.file_formats.xlsx import read_xlsx
@@ -37,6 +43,7 @@ __all__ = [
     "read_jsonl",
     "read_npz",
     "read_parquet",
+    "read_sqlite",
     "read_svmlight",
     "read_vw",
     "read_xlsx",
@@ -79,7 +86,7 @@ def read(path: Paths, target: str | None = None, **options: Any) -> Stream:
     ----------
     path
         One file or several, or a glob; ``-`` for standard input. Files may be compressed with gzip
-        or Zstandard.
+        or Zstandard. A table of a database is ``sqlite:///file.db?table=name``.
     target
         The column that holds the outcomes, for tables.
     **options
@@ -115,6 +122,18 @@ def kind_called(name: str) -> type[Stream] | None:
     return next((kind for kind in here if vars(kind).get("name") == name), None)
 
 
+def addressed(given: list[str], options: Options) -> tuple[list[str | Path], Options]:
+    """Return the files of addresses of tables, and the options that say which table."""
+    from noregret.streams.file_formats.sqlite import parsed_address
+
+    found = [parsed_address(each) for each in given]
+    tables = {table for _, table in found if table is not None}
+    if len(tables) > 1:
+        raise WrongUsage(f"several tables ({', '.join(sorted(tables))})", "read one at a time")
+    chosen = tables.pop() if tables else options.sheet
+    return [file for file, _ in found], replace(options, format="sqlite", sheet=chosen)
+
+
 SAY_FORMAT = Use("format", text="say what it is with {}")
 
 
@@ -129,8 +148,11 @@ def format_called(name: str) -> type[Stream]:
 
 
 def stream_of(path: Paths, options: Options) -> Stream:
-    """Return the stream for some files and options."""
-    paths = as_paths(path)
+    """Return the stream for some files and options; a table of a database may have an address."""
+    given = [path] if isinstance(path, str | Path) else list(path)
+    if any(str(each).startswith(DATABASE) for each in given):
+        given, options = addressed(list(map(str, given)), options)
+    paths = as_paths(given)
     return format_of(paths, options)(paths, options)
 
 

@@ -105,8 +105,15 @@ class Roles:
         texts = {name for name in used if kinds[name] == TEXT or name in options.categories}
         self.numbers = sorted({*used} - texts - {*self.times})
         self.categories = sorted(texts - {*self.words})
+        self.pairs: list[tuple[str, str]] = []  # columns whose products are features
+        if options.interactions:
+            from noregret.streams.interactions import check_no_text, pairs_of
+
+            check_no_text(options.interactions, self.words, where)
+            factors = [name for name in used if name not in self.words]
+            self.pairs = pairs_of(options.interactions, factors, where)
         for name in self.times:
-            from noregret.streams.calendar_features import circle_names
+            from noregret.base.calendar_features import circle_names
 
             for made in circle_names(name, kinds[name] == DATE):
                 if made in used:
@@ -173,7 +180,7 @@ class Roles:
     @property
     def plain(self) -> bool:
         """True if every row without gaps has the same features."""
-        sparse = self.categories or self.times or self.words
+        sparse = self.categories or self.times or self.words or self.pairs
         return not sparse and self.options.hash is None
 
     @property
@@ -305,6 +312,33 @@ def encoded(table: Any, roles: Roles) -> Table:
         by_feature, found = expanded(table.column(name), name, roles)
         columns |= by_feature
         parts += found
+    parts += [as_category(table.column(name), name, roles.where) for name in roles.categories]
+    group = roles.options.group
+    groups = None if group is None else as_category(table.column(group), group, roles.where)
+    y, values = np.full(rows, np.nan), None
+    if roles.target is not None:
+        y, values = outcomes_of(table.column(roles.target), roles)
+    bags: tuple[Bag, ...] = ()
+    if roles.words:
+        from noregret.streams.free_text import bag_of
+
+        bags = tuple(bag_of(table.column(name), name) for name in roles.words)
+    made = combined(columns, parts, bags, roles, rows)
+    return made._replace(groups=groups, y=y, values=values)
+
+
+def combined(
+    columns: dict[str, Floats],
+    categories: list[Category],
+    bags: tuple[Bag, ...],
+    roles: Roles,
+    rows: int,
+) -> Table:
+    """Return a table without outcomes; the numbers are NaN where they are missing."""
+    if roles.pairs:
+        from noregret.streams.interactions import product_bags
+
+        bags += product_bags(columns, categories, roles, rows)
     intercept, added = roles.options.intercept, roles.options.add
     whole = roles.plain and bool(intercept or added)
     names = sorted(columns)
@@ -318,33 +352,30 @@ def encoded(table: Any, roles: Roles) -> Table:
         numbers[missing] = 0.0
         if whole:
             missing = np.delete(missing, order.index(INTERCEPT), axis=1)
-    categories = [as_category(table.column(name), name, roles.where) for name in roles.categories]
-    categories = sorted([*categories, *parts], key=lambda category: category.name)
-    group = roles.options.group
-    groups = None if group is None else as_category(table.column(group), group, roles.where)
-    y, values = np.full(rows, np.nan), None
-    if roles.target is not None:
-        y, values = outcomes_of(table.column(roles.target), roles)
-    bags: tuple[Bag, ...] = ()
-    if roles.words:
-        from noregret.streams.free_text import bag_of
-
-        bags = tuple(bag_of(table.column(name), name) for name in roles.words)
-    return Table(names, numbers, missing, categories, y, whole, groups, bags, values)
+    categories = sorted(categories, key=lambda category: category.name)
+    return Table(names, numbers, missing, categories, np.full(rows, np.nan), whole, bags=bags)
 
 
 def expanded(column: Any, name: str, roles: Roles) -> tuple[dict[str, Floats], list[Category]]:
     """Return the features of the calendar of a column: numbers by name, and categories."""
     import pyarrow as pa
 
-    from noregret.streams.calendar_features import VALUES, calendar, seconds_of
+    from noregret.base.calendar_features import seconds_of
 
-    dates = roles.kinds[name] == DATE
     raw = column
     if pa.types.is_temporal(column.type):
         wide = pa.int32() if pa.types.is_date32(column.type) else pa.int64()
         raw = cast(column, wide, name, roles.where)
     seconds = seconds_of(column, as_numbers(raw, name, roles.where))
+    return calendar_columns(name, seconds, roles.kinds[name] == DATE)
+
+
+def calendar_columns(
+    name: str, seconds: Floats, dates: bool
+) -> tuple[dict[str, Floats], list[Category]]:
+    """Return the features of the calendar of times since 1970: numbers by name, and categories."""
+    from noregret.base.calendar_features import VALUES, calendar
+
     numbers, codes = calendar(name, seconds, dates)
     return numbers, [Category(f"{name}.{part}", codes[part], VALUES[part], True) for part in codes]
 

@@ -40,6 +40,7 @@ class Bag(NamedTuple):
     counts: Floats
     features: list[str]
     missing: NDArray[np.bool_]
+    mark: str = ":"  # between its name and a word
 
     @property
     def rows(self) -> NDArray[np.int64]:
@@ -69,7 +70,10 @@ class Bag(NamedTuple):
         )
         new = {self.features[code]: int(first[code]) for code in unknown.tolist()}
         order = sorted(new, key=lambda name: (new[name], name))
-        return {name: new[name] for name in order[: room_for(self.name, len(new), vocabulary)]}
+        return {
+            name: new[name]
+            for name in order[: room_for(self.name + self.mark, len(new), vocabulary)]
+        }
 
     def added_to(self, rows: Sparse, places: NDArray[np.int32]) -> Sparse:
         """Return rows with the words at their places; what falls in one place is added up."""
@@ -103,11 +107,11 @@ def is_free_text(values: Sequence[Any]) -> bool:
     return words >= MANY_WORDS or (words >= MIN_MEAN_WORDS and distinct > MIN_DISTINCT)
 
 
-def room_for(name: str, new: int, vocabulary: Vocabulary) -> int:
-    """Return how many of some new words of a column may become features."""
+def room_for(start: str, new: int, vocabulary: Vocabulary) -> int:
+    """Return how many of some new words, whose names start alike, may become features."""
     if vocabulary.bits is not None or len(vocabulary) + new <= MAX_WORDS:
         return new
-    taken = sum(word.startswith(f"{name}:") for word in vocabulary.names())
+    taken = sum(word.startswith(start) for word in vocabulary.names())
     return min(new, max(0, MAX_WORDS - taken))
 
 

@@ -34,7 +34,7 @@ MAX_BITS = 30
 COLUMNS = ("drop", "keep", "categories", "text", "time")
 # Options that may be given several times. Columns of written numbers are detected, not given.
 WRITTEN = ("written_numbers", "decimal_commas")
-LISTS = (*COLUMNS, *WRITTEN, "add", "passed")
+LISTS = (*COLUMNS, *WRITTEN, "interactions", "add", "passed")
 # How a file is written, which makes no difference to other formats.
 FORM = ("delimiter", "encoding", "sheet", *WRITTEN)
 # Options that do not apply to a table of forecasts.
@@ -42,6 +42,7 @@ NOT_FOR_EXPERTS = (
     "categories",
     "text",
     "time",
+    "interactions",
     "hash",
     "intercept",
     "scale",
@@ -77,6 +78,9 @@ class Options:
     time
         Columns of times that are numbers: seconds since 1970, or milliseconds, microseconds or
         nanoseconds if they are that large. Dates and times that are written as such are recognised.
+    interactions
+        Pairs of columns whose products become features besides: ``price*town``, or ``pairs`` for
+        all pairs of columns except free text.
     missing
         How to treat an empty cell: ``stop`` rejects the row, ``zero`` replaces it by 0 (text: no
         indicator), ``indicator``, the default of ``noregret run``, does the same and adds the
@@ -98,7 +102,7 @@ class Options:
         The encoding of CSV and TSV files: ``utf-8`` or ``latin-1``. ``auto``, the default, is
         Latin-1 if the first 4 MiB are not UTF-8. UTF-16 is recognised by its byte order mark.
     sheet
-        The sheet of an Excel workbook; the first by default.
+        The sheet of an Excel workbook, or the table of an SQLite database; the first by default.
     hash
         Hash the names of all features into 2^bits slots, which bounds the memory.
     intercept
@@ -148,6 +152,7 @@ class Options:
     categories: tuple[str, ...] = ()
     text: tuple[str, ...] = ()
     time: tuple[str, ...] = ()
+    interactions: tuple[str, ...] = ()
     missing: str = "stop"
     header: bool = True
     quotes: str = AUTO

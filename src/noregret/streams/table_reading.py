@@ -68,7 +68,7 @@ class TableReading(Reading):
 
     def find_texts(self, columns: Mapping[str, Sequence[Any]], where: str) -> None:
         """Detect which text columns are free text, from their first values; tell of dates."""
-        from noregret.streams.calendar_features import local_date
+        from noregret.base.calendar_features import local_date
         from noregret.streams.free_text import is_free_text
 
         options = self.options

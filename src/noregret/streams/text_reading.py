@@ -21,6 +21,7 @@ FOR_TABLES = (
     "categories",
     "text",
     "time",
+    "interactions",
     "missing",
     "header",
     "quotes",

@@ -129,8 +129,8 @@ FORMAT = option(
     INPUT,
     "--format",
     metavar="NAME",
-    help="File format: csv, tsv, parquet, jsonl, xlsx, arff, svmlight, vw or npz (default: by"
-    " extension).",
+    help="File format: csv, tsv, parquet, jsonl, xlsx, arff, sqlite, svmlight, vw or npz (default:"
+    " by extension).",
 )
 DROP = columns("--drop", "A column to leave out; may be repeated.")
 KEEP = columns("--keep", "Use only this column; may be repeated.")
@@ -145,6 +145,11 @@ TIME = columns(
     "--time",
     "A column of times in seconds since 1970 (or milliseconds, …); written dates and times are"
     " recognised. May be repeated.",
+)
+INTERACTIONS = columns(
+    "--interactions",
+    "Two columns whose products become features too, as in price*town, or pairs for all pairs of"
+    " columns; may be repeated.",
 )
 HEADER = switch(INPUT, "--header", "The first line of a CSV file holds column names.")
 QUOTES = option(
@@ -176,7 +181,7 @@ SHEET = option(
     INPUT,
     "--sheet",
     metavar="NAME",
-    help="The sheet of an Excel workbook (default: the first).",
+    help="The sheet of an Excel workbook, or the table of an SQLite database (default: the first).",
 )
 MISSING = option(
     INPUT,

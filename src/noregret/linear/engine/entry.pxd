@@ -17,6 +17,7 @@ cdef class Entry:
     cdef object held                # keeps the numbers of the row at hand alive
     cdef Recorder recorder          # writes down what is played, where a game asks for it
     cdef bint due                   # whether its page should be handed over
+    cdef public object prepare      # turns raw rows into those that the engine knows, or None
 
     cdef int take(self, object x, Row* row, bint learning) except -1
     cdef int columns(self, Py_ssize_t count, Row* row, bint learning) except -1

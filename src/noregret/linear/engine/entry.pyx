@@ -64,6 +64,8 @@ cdef class Entry:
 
     cdef int take(self, object x, Row* row, bint learning) except -1:
         """Read x into a row; when learning, add its new features."""
+        if self.prepare is not None:
+            self.held = x = self.prepare.row(x, learning, self.engine.rounds + 1)
         if isinstance(x, dict):
             if self.known.kind == BY_POSITION:
                 self.meet_names()
@@ -144,6 +146,8 @@ cdef class Entry:
             )
 
     cdef double outcome(self, object y) except? -1:
+        if self.prepare is not None:
+            y = self.prepare.outcome(y, self.engine.rounds + 1)
         if PyFloat_CheckExact(y):
             return PyFloat_AS_DOUBLE(y)
         try:
@@ -160,6 +164,8 @@ cdef class Entry:
         """Return the outcomes of many rows, up to the first that is refused."""
         from noregret.linear.inputs import as_outcomes
 
+        if self.prepare is not None:
+            y = self.prepare.outcomes(y, self.engine.rounds + 1)
         return as_outcomes(y)
 
     def coded(self, given, part):
@@ -468,6 +474,8 @@ cdef class Entry:
         """Convert a score to the user's kind of outcome: a number, or a label like those seen."""
         if not self.engine.loss.table.labels:
             return score
+        if self.prepare is not None and self.prepare.labels is not None:
+            return self.prepare.labels[score > 0]
         if self.labels & SEEN_BOOL:
             return score > 0
         return 1 if score > 0 else self.negative_label
@@ -476,6 +484,8 @@ cdef class Entry:
         """Convert scores to the user's kind of outcomes: numbers, or labels like those seen."""
         if not self.engine.loss.table.labels:
             return scores
+        if self.prepare is not None and self.prepare.labels is not None:
+            return np.array(self.prepare.labels)[(scores > 0).astype(np.intp)]
         if self.labels & SEEN_BOOL:
             return scores > 0
         return np.where(scores > 0, 1, self.negative_label)

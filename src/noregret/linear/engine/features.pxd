@@ -34,6 +34,8 @@ cdef class Features:
     cdef Slot* layout               # the keys of recent examples, in their order: streams tend to repeat themselves
     cdef list unseen                # [(name, value)] of the row at hand
     cdef double unseen_sum, unseen_norm2
+    cdef readonly bint gaps         # whether a value was missing
+    cdef readonly set times         # the keys whose values were dates or times; None for none
     cdef double constant            # the value of one more feature of every example; 0 for none
 
     cdef int catch_up(self) except -1
@@ -44,6 +46,9 @@ cdef class Features:
     cdef int read_text(self, PyObject* key, PyObject* item) except -1
     cdef int read_new_text(self, str key, str item) except -1
     cdef int read_other(self, object key, object item, long long round) except -1
+    cdef int read_named(self, str key, double number, long long round) except -1
+    cdef int read_gap(self, object key, double number, long long round) except -1
+    cdef int read_time(self, str key, object item, long long round) except -1
     cdef double read_number(self, object key, object item, long long round) except? -1
     cdef void put(self, int32_t position, double number) noexcept
     cdef int admit(self) except -1

@@ -1,2 +1,4 @@
 class Features:
     names: list[str]
+    gaps: bool
+    times: set[str] | None

@@ -1,5 +1,7 @@
 """Named examples: numbers, strings as indicators ``key=value``, booleans as 0 and 1.
 
+None and NaN are missing values: the indicator ``key=missing``. Dates become features of the calendar.
+
 Names get positions in order of appearance, and alphabetically within one example, so that the order
 of keys never matters.
 """
@@ -9,9 +11,10 @@ from cpython.float cimport PyFloat_AS_DOUBLE, PyFloat_CheckExact
 from cpython.object cimport PyObject
 from cpython.ref cimport Py_INCREF, Py_XDECREF
 from cpython.unicode cimport PyUnicode_CheckExact, PyUnicode_Compare, PyUnicode_GET_LENGTH
-from libc.math cimport fabs, isfinite
+from libc.math cimport NAN, fabs, isfinite, isnan
 from libc.stdlib cimport free, realloc
 
+import datetime
 import reprlib
 
 import numpy as np
@@ -22,6 +25,10 @@ from noregret.errors import BadExample
 
 MAX_VALUE = limits.MAX_VALUE
 cdef str INTERCEPT = limits.INTERCEPT
+cdef str MISSING = limits.MISSING
+cdef tuple TIMES = (datetime.date, np.datetime64)
+# The type of the missing value of pandas.
+cdef str NOT_AVAILABLE = "NAType"
 
 
 cdef enum:
@@ -131,7 +138,9 @@ cdef class Features:
                     raise BadExample("the example changed while it was being read", round=round)
                 continue
             if not fabs(number) < MAX_VALUE:
-                self.refuse_number(<object> key, number, round)
+                repeats = True
+                self.read_gap(<object> key, number, round)
+                continue
             if self.filled == self.room:
                 raise BadExample("the example changed while it was being read", round=round)
             slot = &self.layout[self.filled]
@@ -217,9 +226,15 @@ cdef class Features:
             if self.filled == self.room:
                 raise BadExample("the example changed while it was being read", round=round)
             return self.read_new_text(key, str.__str__(item))
-        number = self.read_number(key, item, round)
+        if isinstance(item, TIMES):
+            return self.read_time(key, item, round)
+        number = NAN if item is None or type(item).__name__ == NOT_AVAILABLE else self.read_number(key, item, round)
         if not fabs(number) < MAX_VALUE:
-            self.refuse_number(key, number, round)
+            return self.read_gap(key, number, round)
+        return self.read_named(key, number, round)
+
+    cdef int read_named(self, str key, double number, long long round) except -1:
+        """Read a number by its name."""
         position = self.index.get(key)
         if position is None:
             self.unseen.append((key, number))
@@ -231,16 +246,40 @@ cdef class Features:
             self.put(position, number)
         return 0
 
+    cdef int read_gap(self, object key, double number, long long round) except -1:
+        """Read a missing value, as an indicator besides 0; refuse infinities and numbers too large."""
+        if not isnan(number):
+            self.refuse_number(key, number, round)
+        if self.filled == self.room:
+            raise BadExample("the example changed while it was being read", round=round)
+        self.gaps = True
+        return self.read_new_text(key, MISSING)
+
+    cdef int read_time(self, str key, object item, long long round) except -1:
+        """Read a date or a time as features of the calendar."""
+        from noregret.base.calendar_features import time_features
+
+        made = time_features(key, item)
+        if made is None:
+            return self.read_gap(key, NAN, round)
+        self.reserve(self.room + len(made))
+        if self.times is None:
+            self.times = set()
+        self.times.add(key)
+        for name, number in made.items():
+            self.read_named(name, number, round)
+        return 0
+
     cdef double read_number(self, object key, object item, long long round) except? -1:
         """Convert any number: integers, booleans, NumPy scalars, decimals."""
         try:
-            if item is None or isinstance(item, (bytes, bytearray, complex, np.complexfloating)):
+            if isinstance(item, (bytes, bytearray, complex, np.complexfloating)):
                 raise TypeError
             return float(item)
         except (TypeError, ValueError, OverflowError):
-            what = "missing (None)" if item is None else f"{reprlib.repr(item)}, a {type(item).__name__}"
             raise BadExample(
-                f"feature {key!r} is {what}", "give a number, a string or a boolean, or leave the key out",
+                f"feature {key!r} is {reprlib.repr(item)}, a {type(item).__name__}",
+                "give a number, a string, a boolean or a date, or leave the key out",
                 round=round, feature=key,
             ) from None
 

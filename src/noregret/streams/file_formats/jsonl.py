@@ -143,8 +143,12 @@ class JsonlReading(TableReading):
         assert self.kinds is not None
         options, there = self.options, {name: self.kinds[name] for name in table.column_names}
         left_out = [name for name in there if options.keep and name not in options.keep]
+        asked = options.interactions
         present = replace(
             options,
+            interactions=tuple(text for text in asked if there.keys() >= {*text.split("*")})
+            if "pairs" not in asked
+            else asked,
             keep=(),
             drop=(*left_out, *(name for name in options.drop if name in there)),
             categories=tuple(name for name in options.categories if name in there),
@@ -274,10 +278,14 @@ class JsonlReading(TableReading):
             kinds[options.target or ""] = TEXT
         elif self.learning and not math.isnan(outcome):
             kinds[options.target or ""] = BOOLEAN if isinstance(target, bool) else NUMBER
+        factors: dict[str, Any] = {}
         for name, value in example.items():
             if name in options.drop or (options.keep and name not in options.keep):
                 continue
             made = self.features_in(name, value)
+            if options.interactions and name not in options.text and not is_missing(value):
+                named = isinstance(value, str) or name in options.categories
+                factors[name] = text_of(value) if named else value
             if twice := features.keys() & made.keys():
                 raise BadExample(f"feature {min(twice)!r} is given twice")
             features |= made
@@ -285,6 +293,10 @@ class JsonlReading(TableReading):
                 text = isinstance(value, str) or name in options.categories
                 kinds[name] = TEXT if text else BOOLEAN if isinstance(value, bool) else NUMBER
         self.check_kinds(kinds)
+        if options.interactions:
+            from noregret.streams.interactions import products_in
+
+            features |= products_in(options.interactions, factors, self.paths[0])
         return features, outcome
 
     def features_in(self, name: str, value: Any) -> dict[str, float]:

@@ -20,6 +20,7 @@ from noregret.app.cli.options import (
     HEADER,
     HINDSIGHT,
     INPUT,
+    INTERACTIONS,
     JSON,
     KEEP,
     LEARNER,
@@ -96,6 +97,7 @@ OPTIONS = [
     CATEGORIES,
     TEXT,
     TIME,
+    INTERACTIONS,
     MISSING,
     ON_ERROR,
     flag(
@@ -251,6 +253,7 @@ def run(given: Namespace) -> None:
     if resume is not None and resume == given.checkpoint and not os.path.exists(resume):
         resume = None  # interrupted before the first checkpoint: start again
     stream = stream_of(given.data, options)
+    options = stream.options  # with the table that an address names
     several = given.task == CLASSES or is_of_classes(made)
     if several and options.target is not None and "categories" not in stream.meaningless:
         options = replace(options, categories=(*options.categories, options.target))

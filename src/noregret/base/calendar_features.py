@@ -9,13 +9,13 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Sequence
+from datetime import UTC, date, datetime, timedelta
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from noregret.streams.block import Floats
-
+Floats = NDArray[np.float64]
 SECONDS_PER_DAY, SECONDS_PER_YEAR, SECONDS_TO_2000 = 86_400, 31_556_952, 946_684_800
 MINUTES_PER_DAY = 1440
 # Larger numbers of seconds, some 30,000 years, are not times.
@@ -30,6 +30,10 @@ VALUES = {
     MONTH: [str(k + 1) for k in range(12)],
 }
 Codes = NDArray[np.int32]
+EPOCH, MICROSECOND = datetime(1970, 1, 1), timedelta(microseconds=1)
+DAYS_TO_EPOCH = date(1970, 1, 1).toordinal()
+# Units of NumPy's times that are dates.
+DATE_UNITS = ("Y", "M", "W", "D")
 # Values of a column that are inspected for dates.
 MAX_DATES = 1_000
 # A date whose first part may be the day or the month, perhaps with a time.
@@ -96,3 +100,45 @@ def calendar(name: str, seconds: Floats, dates: bool) -> tuple[dict[str, Floats]
         waves = np.where(gone[:, None], 0.0, CIRCLES[part][at[part]])
         numbers |= {f"{name}.{part}.sin": waves[:, 0], f"{name}.{part}.cos": waves[:, 1]}
     return numbers, {p: np.where(gone, -1, codes[p]).astype(np.int32) for p in parts_of(dates)}
+
+
+def time_features(name: str, value: Any) -> dict[str, float] | None:
+    """Return the features of one date or time, the same as in a column; None if it is missing."""
+    found = seconds_in(value)
+    if found is None:
+        return None
+    seconds, dates = found
+    days, rest = divmod(math.floor(seconds), SECONDS_PER_DAY)
+    month = int(np.datetime64(days, "D").astype("datetime64[M]").astype(np.int64)) % 12
+    at = {HOUR: rest // 60, WEEKDAY: (days + 3) % 7, MONTH: month}
+    codes = at | {HOUR: rest // 3600}
+    made = {name: (seconds - SECONDS_TO_2000) / SECONDS_PER_YEAR}
+    for part in parts_of(dates):
+        sine, cosine = CIRCLES[part][at[part]].tolist()
+        made |= {f"{name}.{part}.sin": sine, f"{name}.{part}.cos": cosine}
+        made[f"{name}.{part}={VALUES[part][codes[part]]}"] = 1.0
+    return made
+
+
+def seconds_in(value: date | np.datetime64) -> tuple[float, bool] | None:
+    """Return the seconds since 1970 of a date or a time, and whether it is a date.
+
+    Times with a zone are those of UTC, others are taken as they are. None if it is missing, or too
+    far away.
+    """
+    if type(value).__name__ == "NaTType":  # that of pandas
+        return None
+    if isinstance(value, np.datetime64):
+        if np.isnat(value):
+            return None
+        unit = np.datetime_data(value.dtype)[0]
+        fine = value.astype("datetime64[s]" if unit in DATE_UNITS else value.dtype)
+        whole = fine.astype("datetime64[s]")
+        rest = float((fine - whole) / np.timedelta64(1, "s"))
+        seconds, dates = float(whole.astype(np.int64)) + rest, unit in DATE_UNITS
+        return (seconds, dates) if abs(seconds) <= MAX_SECONDS else None
+    if not isinstance(value, datetime):
+        return float((value.toordinal() - DAYS_TO_EPOCH) * SECONDS_PER_DAY), True
+    if value.tzinfo is not None:
+        value = value.astimezone(UTC).replace(tzinfo=None)
+    return ((value - EPOCH) // MICROSECOND) / 1e6, False

@@ -1,0 +1,67 @@
+"""Tables of SQLite databases are read as the same rows in a CSV file."""
+
+from __future__ import annotations
+
+import sqlite3
+from pathlib import Path
+
+import pytest
+
+from noregret import streams
+from tests.app.run.commands import done, refused
+
+ROWS = [
+    (k, None if k % 5 == 2 else k / 4, ["Oslo", "Rö,me", 'a "b"'][k % 3], 0.5 * k)
+    for k in range(40)
+]
+
+
+@pytest.fixture
+def base(tmp_path: Path) -> Path:
+    file = tmp_path / "shop %.db"
+    with sqlite3.connect(file) as connection:
+        connection.execute('CREATE TABLE "the sales" (n INTEGER, size REAL, town TEXT, y REAL)')
+        connection.executemany('INSERT INTO "the sales" VALUES (?, ?, ?, ?)', ROWS)
+        connection.execute("CREATE TABLE blobs (x BLOB, y REAL)")
+        connection.execute("INSERT INTO blobs VALUES (x'00ff', 1)")
+        connection.execute('CREATE VIEW dear AS SELECT size, y FROM "the sales" WHERE y > 3')
+    connection.close()
+    return file
+
+
+def address(file: Path, table: str) -> str:
+    from urllib.parse import quote
+
+    return f"sqlite:///{quote(str(file))}?table={quote(table)}"
+
+
+def test_a_table_is_read_as_the_same_rows_in_csv(base: Path, tmp_path: Path) -> None:
+    import csv
+
+    with (tmp_path / "sales.csv").open("w", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(["n", "size", "town", "y"])
+        writer.writerows(["" if cell is None else cell for cell in row] for row in ROWS)
+    told = {"target": "y", "missing": "indicator"}
+    expected = [*streams.read(tmp_path / "sales.csv", **told)]
+    assert [*streams.read(address(base, "the sales"), **told)] == expected
+    assert [*streams.read(base, **told, sheet="the sales")] == expected
+    assert len([*streams.read(address(base, "dear"), **told)]) == sum(row[3] > 3 for row in ROWS)
+
+
+def test_a_run_from_a_database_is_predicted_and_verified(base: Path, tmp_path: Path) -> None:
+    where, model, proof = address(base, "the sales"), tmp_path / "model", tmp_path / "c.json"
+    done("run", where, "--target", "y", "--model", model, "--certificate", proof, "--quiet")
+    assert "CONFIRMED" in done("verify", proof, where)
+    assert done("predict", model, where).count("\n") >= len(ROWS)
+
+
+def test_tables_that_cannot_be_read_are_refused_by_name(base: Path, tmp_path: Path) -> None:
+    for where, words in (
+        (address(base, "nothing"), "there is no table 'nothing': there are 'the sales', 'blobs'"),
+        (address(base, "blobs"), "binary values"),
+    ):
+        assert words in refused("run", where, "--target", "y")
+    assert "sqlite:///folder" in refused("run", "sqlite:x.db", "--target", "y", code=2)
+    (tmp_path / "text.db").write_text("a,y\n1,2\n" * 300)
+    assert "not a database" in refused("run", tmp_path / "text.db", "--target", "y")
