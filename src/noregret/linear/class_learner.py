@@ -80,8 +80,11 @@ class ClassLearner(Learner):
             )
 
     def _notes(self) -> tuple[str, ...]:
-        """Return the classes: the record of a game has their numbers."""
-        return (f"classes={json.dumps(self.classes, ensure_ascii=False)}",)
+        """Return the classes besides: the record of a game has their numbers."""
+        return (
+            *super()._notes(),
+            f"classes={json.dumps(self.classes, ensure_ascii=False)}",
+        )
 
     def _evidence_kind(self) -> type[ClassEvidence]:
         """Return the evidence for its theorems."""

@@ -172,8 +172,15 @@ class Learner(Named, ExampleCalls):
         return dict(kept())
 
     def _notes(self) -> tuple[str, ...]:
-        """Return what certificates say of outcomes besides their numbers."""
-        return ()
+        """Return what certificates say of examples besides their numbers: what became of raw ones.
+
+        That is the preparation of a model of files, or missing values and times in dicts.
+        """
+        prepare, known = self._entry.prepare, self._entry.known
+        if prepare is not None:
+            return tuple(prepare.transforms)
+        gaps = ("missing=indicator",) if known.gaps else ()
+        return (*(f"time={name}" for name in sorted(known.times or ())), *gaps)
 
     @property
     def _caveat(self) -> str | None:

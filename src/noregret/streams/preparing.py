@@ -91,6 +91,11 @@ class Preparing:
         found = getattr(self.inner, "kinds", None)
         return {} if found is None else dict(found)
 
+    @property
+    def transforms(self) -> tuple[str, ...]:
+        """The transformations of the data, as certificates list them."""
+        return self.reading.transforms
+
     # Outcomes.
 
     def outcome(self, y: Any, round: int) -> Any:

@@ -305,7 +305,7 @@ class Game(PlayedGame):
     @property
     def transforms(self) -> tuple[str, ...]:
         """The transforms of the data, and the classes behind their numbers."""
-        return (*self._transforms, *self.learner._notes())
+        return tuple(dict.fromkeys([*self._transforms, *self.learner._notes()]))
 
     # The proof.
 
