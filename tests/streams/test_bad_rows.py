@@ -58,7 +58,7 @@ BAD = {
         '{"a": 1, "town": "", "sold": 1}': "'town' is empty",
         '{"a": "text", "town": "new", "sold": 1}': "field 'a' holds text, not numbers",
         '{"a": 1, "town": 3, "sold": 1}': "field 'town' holds numbers, not text",
-        '{"a": [1], "town": "new", "sold": 1}': "field 'a' is nested",
+        '{"a": [1], "town": "new", "sold": 1}': "field 'a' is a list",
         '{"a": NaN, "town": "new", "sold": 1}': "'a' is empty",
         '{"a": 1e999, "town": "new", "sold": 1}': "'a' is inf",
         '{"a": 1, "town": "new", "sold": -Infinity}': "the outcome is -inf",

@@ -86,9 +86,8 @@ def one_by_one(lines: list[bytes]) -> tuple[list[tuple[int, Any]], list[BadExamp
         try:
             if depth_of(line)[0] > MAX_NESTING:
                 raise RecursionError
-            examples.append(
-                (number, json.loads(line, object_pairs_hook=object_of, parse_int=whole))
-            )
+            found = json.loads(line, object_pairs_hook=object_of, parse_int=whole)
+            examples.append((number, flat(found) if isinstance(found, dict) else found))
         except GivenTwice as error:
             what = f"field {error.name[:40]!r} is given twice"
             faults.append(BadExample(what, "leave one out", line=number))
@@ -102,6 +101,19 @@ def one_by_one(lines: list[bytes]) -> tuple[list[tuple[int, Any]], list[BadExamp
         except ValueError:
             faults.append(BadExample("not JSON that can be read", line=number))
     return examples, faults
+
+
+def flat(example: dict[str, Any]) -> dict[str, Any]:
+    """Return an object without objects in it: the field b of the field a is ``a.b``."""
+    if not any(isinstance(value, dict) for value in example.values()):
+        return example
+    pairs: list[tuple[str, Any]] = []
+    for name, value in example.items():
+        if isinstance(value, dict):
+            pairs += [(f"{name}.{inner}", found) for inner, found in flat(value).items()]
+        else:
+            pairs.append((name, value))
+    return object_of(pairs)
 
 
 def whole(digits: str) -> int | float:

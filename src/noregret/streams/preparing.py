@@ -21,6 +21,7 @@ from noregret.linear.inputs import Coded, as_array, as_example, is_named
 from noregret.streams.block import Block, Sparse
 from noregret.streams.columns import NUMBER, encoded
 from noregret.streams.fourier_rows import LiftedReading
+from noregret.streams.json_lines import flat
 from noregret.streams.options import Options
 from noregret.streams.raw_values import arrow_table, number_in, table_of
 from noregret.streams.stream import Reading, State, Stream, example_of
@@ -151,7 +152,7 @@ class Preparing:
         options = self.inner.options
         try:
             if self.format == "jsonl":
-                features, _ = self.inner.features_of(plain_values(x))
+                features, _ = self.inner.features_of(flat(plain_values(x)))
             else:
                 features = {name: number_in(value, name, {}) for name, value in x.items()}
                 features |= {INTERCEPT: 1.0} if options.intercept else {}

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from noregret.errors import BadExample, Place, tell
+from noregret.errors import BadExample, Place, Use, tell
 from noregret.limits import INTERCEPT, MAX_VALUE
 from noregret.streams.block import Block, Fault, Sparse, placed
 from noregret.streams.columns import (
@@ -306,7 +306,8 @@ class JsonlReading(TableReading):
                 raise empty("field", name)
             return {f"{name}=missing": 1.0} if self.options.missing == "indicator" else {}
         if isinstance(value, list | dict):
-            raise BadExample(f"field {name!r} is nested: an example holds plain values")
+            cure = Use("drop", [name], "drop it ({})")
+            raise BadExample(f"field {name!r} is a list, which has no features", cure)
         is_number = not isinstance(value, str) and name not in self.options.categories
         key = name if is_number else f"{name}={text_of(value)}"
         if not key.isascii() and any("\ud800" <= letter <= "\udfff" for letter in key):
