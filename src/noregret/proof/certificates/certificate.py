@@ -195,7 +195,7 @@ class Certificate:
 
         return certificate_of(checked(contents))
 
-    # How it shows itself.
+    # Display.
 
     def __rich__(self) -> RenderableType:
         return as_renderable("certificate panel", self)

@@ -63,7 +63,7 @@ if TYPE_CHECKING:
 
 # Where predictions go at once.
 STDOUT = "-"
-# Columns of predictions that no other may be called.
+# Names that other columns of predictions may not have.
 TAKEN = ("row", "prediction", "outcome", "probability", "score", "tag", "error")
 # Options that do not go with outcomes that come later, and why.
 PROMPT = "its figures are those of outcomes that are known before the next prediction"
@@ -321,7 +321,7 @@ def check_absent(given: Namespace, unfit: dict[str, str], option: str) -> None:
 
 
 def passing(given: Namespace) -> dict[str, Any]:
-    """Return the columns that go into the predictions; groups and ids are, and are no features."""
+    """Return the columns to copy into the predictions, with groups and ids, and those to drop."""
     names = [name for text in given.passed or () for name in text.split(",") if name]
     apart = [name for name in (given.by, given.id) if name is not None]
     names = [*apart, *names]

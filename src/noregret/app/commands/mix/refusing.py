@@ -49,7 +49,7 @@ class LeftOut:
         row: int,
         error: NoRegretError,
     ) -> None:
-        """Leave one of some rows of a block out, and note that; or stop there."""
+        """Leave out a row, given among rows of a block, and record it; or raise its error."""
         at = int(rows[row])
         error.at(block.place_of(at))
         if self.stop or not isinstance(error, BadExample) or error.round is None:
