@@ -134,7 +134,7 @@ def test_facts_metrics_and_pages(server: Server) -> None:
     assert server.call("GET", "/healthz")[:2] == (200, b"alive\n")
     assert server.call("GET", "/readyz")[:2] == (200, b"ready\n")
     described = server.get("/openapi.json")[1]
-    page = server.call("GET", "/")[1].decode()
+    page = server.call("GET", "/api")[1].decode()
     for path in described["paths"]:
         assert path in page
         method = "POST" if "post" in described["paths"][path] else "GET"

@@ -20,6 +20,7 @@ from noregret.errors import NoRegretError, WrongUsage
 
 if TYPE_CHECKING:
     from argparse import Namespace
+    from collections.abc import Callable
 
     import uvicorn
 
@@ -123,9 +124,10 @@ def listen(given: Namespace, what: Configuration) -> None:
             service.close()
         raise
     targets = {name: model.target for name, model in what.models.items()}
+    models = Server(services, Keys(what.keys), targets)
     server = uvicorn.Server(
         uvicorn.Config(
-            Server(services, Keys(what.keys), targets).app,
+            models.app,
             host=given.host,
             port=given.port,
             ssl_certfile=given.tls_certificate,
@@ -141,10 +143,10 @@ def listen(given: Namespace, what: Configuration) -> None:
     for name, service in services.items():
         words = f"{service.models.fresh!r}, {service.labels:,} labels learned"
         print(f"model {name}: {words}, journal {service.journal.path}", file=sys.stderr)
-    run(server, given)
+    run(server, given, models.watching.end)
 
 
-def run(server: uvicorn.Server, given: Namespace) -> None:
+def run(server: uvicorn.Server, given: Namespace, ended: Callable[[], None]) -> None:
     """Run a server until a signal ends it, and tell its address once it can be reached."""
     import asyncio
     import signal
@@ -168,6 +170,7 @@ def run(server: uvicorn.Server, given: Namespace) -> None:
 
     def stop() -> None:
         server.force_exit, server.should_exit = server.should_exit, True  # at once if asked again
+        ended()
 
     try:
         asyncio.run(main())

@@ -15,10 +15,12 @@ from starlette.routing import Route
 
 from noregret import service as served
 from noregret.app.commands.serve import challenges
-from noregret.app.commands.serve.desk import Desk
+from noregret.app.commands.serve.dashboard import dashboard
+from noregret.app.commands.serve.desk import Desk, Overloaded
 from noregret.app.commands.serve.exposition import CONTENT_TYPE, exposition
 from noregret.app.commands.serve.interface import described, page
 from noregret.app.commands.serve.keys import ADMIN, LABEL, PREDICT, Keys
+from noregret.app.commands.serve.watching import Watching
 from noregret.errors import BadExample, NoRegretError
 from noregret.service.errors import ServiceError
 from noregret.service.values import has_field
@@ -28,6 +30,11 @@ JSON, NDJSON, PROBLEM = "application/json", "application/x-ndjson", "application
 MAX_BODY, MAX_BATCH, MAX_LINES, MAX_FEATURES = 1 << 20, 1 << 26, 10_000, 100_000
 SCOPES = {"predict": (PREDICT,), "label": (LABEL,), "learn": (PREDICT, LABEL)}
 NEEDED = {"predict": ("x",), "label": ("id", "y"), "learn": ("x", "y")}
+# The page takes nothing from elsewhere, and no other page shows it in a frame.
+PAGE_HEADERS = {
+    "Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'; script-src"
+    " 'unsafe-inline'; connect-src 'self'; frame-ancestors 'none'; base-uri 'none'"
+}
 # Of errors in what a client sent, unless they have one of their own.
 INVALID = 422
 
@@ -77,10 +84,12 @@ class Server:
         self.desks = {name: Desk(service) for name, service in services.items()}
         self.keys, self.targets = keys, dict(targets or {})
         self.counts: dict[tuple[str, int], int] = {}  # by action and status
+        self.watching = Watching(self.desks)
         self.app = Starlette(
             routes=[
                 Route("/models/{model}/certificate", self.certificate),
                 Route("/models/{model}/rows", self.rows),
+                Route("/models/{model}/watch", self.watch),
                 *challenges.routes(self.desk_of),
                 Route("/models/{model}/{action}", self.act, methods=["POST"]),
                 Route("/models/{model}", self.model),
@@ -89,7 +98,8 @@ class Server:
                 Route("/healthz", self.alive),
                 Route("/readyz", self.ready),
                 Route("/openapi.json", self.openapi),
-                Route("/", self.page),
+                Route("/api", self.page),
+                Route("/", self.home),
             ],
             exception_handlers={
                 Exception: refuse,  # these are also logged
@@ -102,9 +112,11 @@ class Server:
     @asynccontextmanager
     async def lifespan(self, app: Starlette) -> AsyncIterator[None]:
         """Serve, and close all models in the end."""
+        self.watching.start()
         try:
             yield
         finally:
+            await self.watching.stop()
             for desk in self.desks.values():
                 desk.close()
 
@@ -208,6 +220,16 @@ class Server:
         if stopped:
             return PlainTextResponse(f"stopped: {', '.join(stopped)}\n", 503)
         return PlainTextResponse("ready\n")
+
+    async def watch(self, request: Request) -> Response:
+        """Stream the figures of a model to a dashboard."""
+        self.desk_of(request, ADMIN)
+        found = self.watching.response(request.path_params["model"])
+        return problem(Overloaded("too many dashboards are open")) if found is None else found
+
+    async def home(self, request: Request) -> Response:
+        """Return the dashboard."""
+        return HTMLResponse(dashboard(list(self.desks)), headers=PAGE_HEADERS)
 
     async def openapi(self, request: Request) -> Response:
         """Describe the interface for programs."""

@@ -1,0 +1,201 @@
+"""The dashboard: one page that needs no other file and no other server."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+
+from noregret.app.report.page.style import DARK, LIGHT
+
+STYLE = (
+    f":root{{{LIGHT}}}@media(prefers-color-scheme:dark){{:root{{{DARK}}}}}"
+    """
+*{box-sizing:border-box}
+body{margin:0;background:var(--paper);color:var(--ink);
+  font:16px/1.5 system-ui,-apple-system,"Segoe UI",Roboto,sans-serif}
+main{max-width:1080px;margin:0 auto;padding:20px}
+header{display:flex;flex-wrap:wrap;gap:8px 20px;align-items:baseline}
+h1{font-size:1.4rem;margin:0}h2{font-size:1rem;margin:0 0 6px}
+#state{color:var(--soft)}#state.bad{color:var(--red)}
+select,input{font:inherit;color:inherit;background:var(--card);border:1px solid var(--line);
+  border-radius:6px;padding:2px 8px}
+.cards{display:grid;grid-template-columns:repeat(auto-fit,minmax(150px,1fr));gap:12px;margin:18px 0}
+.card,.chart,.wide{background:var(--card);border:1px solid var(--line);border-radius:10px;
+  padding:12px 14px;min-width:0}
+.card b{display:block;font-size:1.5rem;font-variant-numeric:tabular-nums}
+.card span,.chart p{color:var(--soft);font-size:.85rem;margin:0}
+.charts{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(100%,320px),1fr));gap:12px}
+svg{display:block;width:100%;height:150px}
+.wide{margin-top:12px;overflow-x:auto}
+table{border-collapse:collapse;width:100%;font-variant-numeric:tabular-nums}
+td,th{text-align:right;padding:3px 8px;white-space:nowrap;border-top:1px solid var(--line)}
+th{color:var(--soft);font-weight:500;border:0}td:first-child,th:first-child{text-align:left}
+a{color:var(--blue)}code{font-size:.85em;overflow-wrap:anywhere}
+"""
+)
+SCRIPT = """
+const $ = id => document.getElementById(id), F = {time: 0};
+["predictions", "labels", "pending", "loss", "late_labels", "delay", "repeated"]
+  .forEach((name, k) => F[name] = k + 1);
+let samples = [], reading = null, last = null;
+const number = v => v == null || !isFinite(v) ? "–" :
+  Math.abs(v) >= 1000 || Number.isInteger(v) ? Math.round(v).toLocaleString("en") :
+  v.toPrecision(3);
+function node(name, text) {
+  const made = document.createElement(name);
+  made.textContent = text;
+  return made;
+}
+function card(value, words) {
+  const made = node("div", "");
+  made.className = "card";
+  made.append(node("b", value), node("span", words));
+  return made;
+}
+function table(place, head, rows) {
+  $(place).hidden = !rows.length;
+  const made = node("table", ""), top = node("tr", "");
+  head.forEach(text => top.append(node("th", text)));
+  made.append(top);
+  for (const row of rows) {
+    const line = node("tr", "");
+    row.forEach(text => line.append(node("td", text)));
+    made.append(line);
+  }
+  $(place).querySelector("table").replaceWith(made);
+}
+// The change of one figure per unit of another between samples, or a figure itself.
+function series(figure, per) {
+  const found = [];
+  for (let k = per ? 1 : 0; k < samples.length; k++) {
+    const now = samples[k], before = samples[k - 1];
+    if (!per) found.push([now[0], now[F[figure]]]);
+    else {
+      const by = now[F[per]] - before[F[per]];
+      if (by > 0) found.push([now[0], (now[F[figure]] - before[F[figure]]) / by]);
+    }
+  }
+  return found;
+}
+function draw(id, lines) {
+  const svg = $(id), wide = svg.clientWidth || 320, high = 150, left = 46, under = 18;
+  const all = lines.flatMap(line => line.points);
+  svg.setAttribute("viewBox", `0 0 ${wide} ${high}`);
+  if (all.length < 2) { svg.innerHTML = ""; return; }
+  const from = samples[0][0], to = Math.max(samples.at(-1)[0], from + 1);
+  const top = Math.max(...all.map(p => p[1]), 1e-12) * 1.08;
+  const x = t => left + (t - from) / (to - from) * (wide - left - 6);
+  const y = v => high - under - v / top * (high - under - 6);
+  let out = "";
+  for (const part of [0, .5, 1]) {
+    const v = top * part;
+    out += `<line x1="${left}" x2="${wide}" y1="${y(v)}" y2="${y(v)}" stroke="var(--line)"/>` +
+      `<text x="${left - 6}" y="${y(v) + 4}" text-anchor="end" font-size="11"` +
+      ` fill="var(--soft)">${number(v)}</text>`;
+  }
+  const clock = t => new Date(t * 1000).toLocaleTimeString();
+  out += `<text x="${left}" y="${high - 3}" font-size="11"` +
+    ` fill="var(--soft)">${clock(from)}</text>` +
+    `<text x="${wide - 4}" y="${high - 3}" text-anchor="end" font-size="11"` +
+    ` fill="var(--soft)">${clock(to)}</text>`;
+  for (const line of lines)
+    out += `<polyline fill="none" stroke="${line.colour}" stroke-width="1.8"` +
+      ` stroke-dasharray="${line.dash || ""}"` +
+      ` points="${line.points.map(
+        p => x(p[0]).toFixed(1) + "," + y(p[1]).toFixed(1)).join(" ")}"/>`;
+  svg.innerHTML = out;
+}
+function show(now) {
+  last = now;
+  const late = now.labels ? (100 * now.late_labels / now.labels).toFixed(0) + " %" : "–";
+  const refused = Object.values(now.refused).reduce((a, b) => a + b, 0);
+  $("cards").replaceChildren(
+    card(number(now.predictions), "predictions"), card(number(now.labels), "labels learned"),
+    card(number(now.pending), "wait for their label"),
+    now.rmse == null ? card(number(now.mean_loss), "mean loss as served")
+                     : card(number(now.rmse), "RMSE as served"),
+    card(late, "of labels came late"), card(number(refused), "requests refused"));
+  $("learner").textContent = now.learner;
+  draw("requests", [
+    {points: series("predictions", "time"), colour: "var(--blue)"},
+    {points: series("labels", "time"), colour: "var(--orange)", dash: "5 3"}]);
+  draw("losses", [{points: series("loss", "labels"), colour: "var(--green)"}]);
+  draw("pending", [{points: series("pending"), colour: "var(--violet)"}]);
+  table("challengers", ["challenger", "labels", "its mean loss", "that of " + now.serving,
+    "p better", "p worse"], Object.entries(now.challengers).map(([name, c]) =>
+    [name, number(c.rounds), number(c.challenger), number(c.champion), number(c.p_better),
+     number(c.p_worse)]));
+  table("keys", ["key", "predictions", "labels", "mean loss"], now.keys.map(k =>
+    [k.key, number(k.predictions), number(k.labels), number(k.mean_loss)]));
+  $("state").textContent = now.stopped ? "stopped: " + now.stopped : "live";
+  $("state").className = now.stopped ? "bad" : "";
+}
+async function watch() {
+  if (reading) reading.abort();
+  const mine = reading = new AbortController(), name = $("model").value;
+  samples = [], last = null;
+  const key = sessionStorage.getItem("noregret-key");
+  const headers = key ? {Authorization: "Bearer " + key} : {};
+  try {
+    const path = "models/" + encodeURIComponent(name) + "/watch";
+    const answer = await fetch(path, {headers, signal: mine.signal});
+    $("key").hidden = answer.status != 401 && answer.status != 403;
+    if (!answer.ok) throw new Error((await answer.json()).detail);
+    const reader = answer.body.pipeThrough(new TextDecoderStream()).getReader();
+    let text = "";
+    for (;;) {
+      const {value, done} = await reader.read();
+      if (done) throw new Error("the server has ended the connection");
+      text += value;
+      const parts = text.split("\\n\\n");
+      text = parts.pop();
+      for (const part of parts) {
+        const found = JSON.parse(part.slice(6));
+        samples = samples.concat(found.samples).slice(-1200);
+        if (found.now.refused) show(found.now);
+      }
+    }
+  } catch (error) {
+    if (mine.signal.aborted) return;
+    $("state").textContent = "not connected: " + error.message;
+    $("state").className = "bad";
+    if ($("key").hidden) setTimeout(() => mine === reading && watch(), 2000);
+  }
+}
+for (const name of MODELS) $("model").append(new Option(name));
+$("model").onchange = watch;
+$("key").onchange = () => {
+  sessionStorage.setItem("noregret-key", $("key").value.trim());
+  $("key").value = "";
+  watch();
+};
+addEventListener("resize", () => last && show(last));
+watch();
+"""
+CHARTS = (
+    ("requests", "Per second", "predictions; dashed: labels"),
+    ("losses", "Loss per label", "of the predictions as they were served"),
+    ("pending", "Waiting for a label", "predictions"),
+)
+
+
+def dashboard(models: Sequence[str]) -> str:
+    """Return the page."""
+    names = json.dumps(list(models)).replace("<", "\\u003c")
+    charts = "".join(
+        f'<div class="chart"><h2>{title}</h2><p>{words}</p><svg id="{name}" role="img"'
+        f' aria-label="{title}"></svg></div>'
+        for name, title, words in CHARTS
+    )
+    return (
+        '<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport"'
+        ' content="width=device-width,initial-scale=1"><title>noregret</title>'
+        f"<style>{STYLE}</style><main><header><h1>noregret</h1>"
+        '<select id="model" aria-label="Model"></select><span id="state">connecting</span>'
+        '<input id="key" type="password" placeholder="API key" aria-label="API key" hidden>'
+        '<a href="api">Interface</a></header><p><code id="learner"></code></p>'
+        f'<div class="cards" id="cards"></div><div class="charts">{charts}</div>'
+        '<div class="wide" id="challengers" hidden><h2>Challengers</h2><table></table></div>'
+        '<div class="wide" id="keys" hidden><h2>Keys</h2><table></table></div></main>'
+        f"<script>const MODELS = {names};{SCRIPT}</script>"
+    )

@@ -1,0 +1,133 @@
+"""The figures of a server over time, and their stream of server-sent events for the dashboard."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections import deque
+from collections.abc import AsyncIterator, Mapping
+from contextlib import suppress
+from typing import Any
+
+import msgspec
+from starlette.responses import StreamingResponse
+
+from noregret.app.commands.serve.desk import Desk
+
+# Seconds between samples, and the number of samples that are kept: at most twenty minutes.
+PERIOD, MAX_SAMPLES = 1.0, 1200
+# Keys in the table, and samples between two counts of them: these read the whole journal.
+MAX_KEYS, KEYS_EVERY = 20, 30
+# Dashboards that may be open at the same time.
+MAX_WATCHERS = 50
+FIGURES = ("predictions", "labels", "pending", "loss", "late_labels", "delay", "repeated")
+encode = msgspec.json.Encoder().encode
+
+
+class Watch:
+    """Samples of the figures of one model, and who waits for the next.
+
+    Parameters
+    ----------
+    desk
+        The model.
+    """
+
+    def __init__(self, desk: Desk) -> None:
+        self.desk = desk
+        self.samples: deque[list[float]] = deque(maxlen=MAX_SAMPLES)
+        self.now: dict[str, Any] = {}
+        self.news = asyncio.Event()
+        self.keys: list[dict[str, Any]] = []
+        self.count = self.watchers = 0
+        self.ended = False
+
+    async def sample(self) -> None:
+        """Take a sample, and wake up those who wait."""
+        service = self.desk.service
+        found = await self.desk.do(service.metrics)
+        if self.count % KEYS_EVERY == 0 and self.watched:
+            self.keys = await self.desk.do(lambda: service.keys(MAX_KEYS))
+        self.count += self.watched
+        self.samples.append([time.time(), *(float(found[name]) for name in FIGURES)])
+        self.now = found | {
+            "learner": repr(service.models.fresh),
+            "stopped": service.stopped,
+            "serving": service.challengers.serving,
+            "challengers": await self.desk.do(service.challengers.comparison),
+            "keys": self.keys,
+        }
+        news, self.news = self.news, asyncio.Event()
+        news.set()
+
+    def end(self) -> None:
+        """End all streams."""
+        self.ended = True
+        self.news.set()
+
+    @property
+    def watched(self) -> bool:
+        """Whether a dashboard is open."""
+        return self.watchers > 0
+
+    async def stream(self) -> AsyncIterator[bytes]:
+        """Yield all samples, then each new one, as server-sent events."""
+        self.watchers += 1
+        self.count = 0
+        try:
+            yield event({"samples": list(self.samples), "now": self.now})
+            while not self.ended:
+                await self.news.wait()
+                yield event({"samples": list(self.samples)[-1:], "now": self.now})
+        finally:
+            self.watchers -= 1
+
+
+class Watching:
+    """The watches of all models.
+
+    Parameters
+    ----------
+    desks
+        The models by name.
+    """
+
+    def __init__(self, desks: Mapping[str, Desk]) -> None:
+        self.watches = {name: Watch(desk) for name, desk in desks.items()}
+        self.task: asyncio.Task[None] | None = None
+
+    def start(self) -> None:
+        """Take samples until ``stop``."""
+        self.task = asyncio.create_task(self._run())
+
+    def end(self) -> None:
+        """End all streams, so that the server need not wait for dashboards."""
+        for watch in self.watches.values():
+            watch.end()
+
+    async def stop(self) -> None:
+        """Take no more samples."""
+        if self.task is not None:
+            self.task.cancel()
+            with suppress(asyncio.CancelledError):
+                await self.task
+
+    async def _run(self) -> None:
+        while True:
+            for watch in self.watches.values():
+                with suppress(RuntimeError):  # its thread has ended
+                    await watch.sample()
+            await asyncio.sleep(PERIOD)
+
+    def response(self, name: str) -> StreamingResponse | None:
+        """Return the stream of a model; None if too many watch already."""
+        if sum(watch.watchers for watch in self.watches.values()) >= MAX_WATCHERS:
+            return None
+        headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
+        stream = self.watches[name].stream()
+        return StreamingResponse(stream, media_type="text/event-stream", headers=headers)
+
+
+def event(value: Any) -> bytes:
+    """Return a server-sent event."""
+    return b"data: " + encode(value) + b"\n\n"

@@ -1,0 +1,99 @@
+"""The dashboard: one page, live, which never keeps the model waiting."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import re
+import shutil
+import socket
+import subprocess
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from noregret.app.commands.serve.dashboard import dashboard
+from tests.app.serve.running import Server
+from tests.thorough import THOROUGH, sized
+
+HERE = "/models/default"
+OPEN: list[socket.socket] = []  # readers that stay to the end
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    arguments = ("--learner", "widrow-hoff", "--store", "shop.db")
+    running = Server(tmp_path_factory.mktemp("serve"), *arguments)
+    yield running
+    before = time.monotonic()
+    assert running.end() == 0
+    assert time.monotonic() - before < 9  # it does not wait for dashboards
+    for reader in OPEN:
+        reader.close()
+
+
+def events(server: Server, count: int) -> list[Any]:
+    """Return the first events of the stream."""
+    client = http.client.HTTPConnection("127.0.0.1", server.port, timeout=30)
+    client.request("GET", f"{HERE}/watch")
+    answer = client.getresponse()
+    assert answer.headers["content-type"].startswith("text/event-stream")
+    found: list[Any] = []
+    while len(found) < count:
+        line = answer.readline()
+        if line.strip():
+            found.append(json.loads(line.removeprefix(b"data: ")))
+    client.close()
+    return found
+
+
+def test_the_page_needs_nothing_else(server: Server) -> None:
+    status, text, headers = server.call("GET", "/")
+    assert status == 200
+    assert "default-src 'none'" in headers["content-security-policy"]
+    assert not re.search(r"https?://|src=|@import|url\(", text.decode())
+    assert "</script><b>" not in dashboard(["</script><b>"])
+
+
+def test_figures_are_streamed(server: Server) -> None:
+    server.post(f"{HERE}/learn", {"x": {"a": 1.0}, "y": 2.0, "key": "Oslo"})
+    server.post(f"{HERE}/predict", {"x": {"a": 1.0}})
+    first, *others = events(server, 3)
+    assert len(first["samples"]) >= 1
+    for each in others:
+        assert len(each["samples"]) == 1
+    now = others[-1]["now"]
+    assert (now["predictions"], now["labels"], now["pending"]) == (2, 1, 1)
+    assert [key["key"] for key in now["keys"]] == ["Oslo"]
+    assert server.call("GET", "/models/other/watch")[0] == 404
+
+
+def test_readers_that_do_not_read_stall_nothing(server: Server) -> None:
+    sockets = []
+    for _ in range(5):
+        reader = socket.create_connection(("127.0.0.1", server.port))
+        reader.sendall(f"GET {HERE}/watch HTTP/1.1\r\nHost: x\r\n\r\n".encode())
+        sockets.append(reader)
+    for k in range(sized(30, full=3000)):
+        assert server.post(f"{HERE}/learn", {"x": {"a": 0.5}, "y": k % 3})[0] == 200
+    OPEN.append(sockets[0])
+    for reader in sockets[1:]:
+        reader.close()
+
+
+def test_it_works_in_a_browser(server: Server, tmp_path: Path) -> None:
+    browser = shutil.which("chromium")
+    if browser is None or not THOROUGH:
+        pytest.skip("a thorough run opens the page in Chromium, if that is installed")
+    done = subprocess.run(
+        [browser, "--headless", "--no-sandbox", "--disable-gpu", "--no-first-run",
+         "--disable-background-networking", "--disable-component-update", "--disable-sync",
+         f"--user-data-dir={tmp_path}", "--timeout=6000", "--virtual-time-budget=3000",
+         "--dump-dom", f"http://127.0.0.1:{server.port}/"],
+        capture_output=True, text=True, check=True, timeout=120,
+    )  # fmt: skip
+    assert ">live<" in done.stdout
+    assert "<polyline" in done.stdout
