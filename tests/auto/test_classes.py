@@ -63,10 +63,13 @@ def test_the_unit_of_a_feature_does_not_matter() -> None:
     X, y = stream(200, 6)
     for columns in (6, 300):
         wide = np.tile(X, (1, columns // 6))
-        here, there = nr.AutoClasses(), nr.AutoClasses()
+        here = nr.AutoClasses()
         here.learn_many(wide, y)
-        there.learn_many(wide * np.logspace(-6, 6, columns), y)
-        assert there.total_loss == pytest.approx(here.total_loss, rel=1e-6)
+        binary = 2.0 ** np.round(np.linspace(-20, 20, columns))  # changes no digit of a product
+        for units, rounding in ((binary, 0.0), (np.logspace(-6, 6, columns), 1e-4)):
+            there = nr.AutoClasses()
+            there.learn_many(wide * units, y)
+            assert there.total_loss == pytest.approx(here.total_loss, rel=rounding, abs=0.0)
 
 
 def test_filters_learn_several_rows_at_a_time_and_end_beyond_256_features() -> None:

@@ -59,7 +59,7 @@ from tests.exactness.data import Examples, Floats, Rng, drawn, power
 from tests.exactness.losses import LABELLED, LOSSES, OWN, OWN_SHARE, conjugate, loss, own
 from tests.exactness.proofs import sum_of
 from tests.exactness.protocol import Case
-from tests.exactness.weightings import best_weightings
+from tests.exactness.weightings import best_weightings, paying_for_distance
 
 # The classes for the square loss alone; for any loss; and for the hinge and the log loss.
 SQUARE = ("linear", "ridge")
@@ -419,22 +419,27 @@ def in_simplex(asked: Asked) -> Iterator[str]:
         fractions(signed_weights(weights, float(asked.radius)) if signed else weights)
         for weights in (found.w, found.lines_at)
     ]
-    better = None
-    if not b:
-        Z = [[asked.radius * s * v for s in (1, -1) for v in x] for x in X] if signed else X
-        for best in best_weightings(Z, y, parts):
+    Z = [[asked.radius * s * v for s in (1, -1) for v in x] for x in X] if signed else X
+    better, proven = None, tangents_of(task, tried, lowest) * asked.scale
+    if math.isfinite(asked.answer.lower) and proven < Fraction(asked.answer.lower):
+        for best in [paying_for_distance(Z, y, b, parts)] if b else best_weightings(Z, y, parts):
             w = best
             if signed:
                 w = [asked.radius * (a - c) for a, c in zip(best[:n], best[n:], strict=True)]
-            tried.append(w)
-            pays = asked.scale * paid(task, w)
+            pays = asked.scale * (paid(task, w) + (b * divergence(best) if b else 0))
             better = pays if better is None else min(better, pays)
-    proven = Fraction(0)
+            proven = max(proven, asked.scale * tangents_of(task, [w], lowest))
+    yield from no_less(asked.answer, proven, better)
+
+
+def tangents_of(task: Task, tried: list[Vector], lowest: Callable[[Vector], Fraction]) -> Fraction:
+    """Return the largest lower bound of the square loss that a tangent at weights proves."""
+    X, y, proven = table(task.examples.X), fractions(task.examples.y), Fraction(0)
     for w in tried:
         residue = [2 * (dot(x, w) - v) for x, v in zip(X, y, strict=True)]
         g = [dot(list(c), residue) for c in zip(*X, strict=True)]
-        proven = max(proven, asked.scale * (paid(task, w) - dot(g, w) + lowest(g)))
-    yield from no_less(asked.answer, proven, better)
+        proven = max(proven, paid(task, w) - dot(g, w) + lowest(g))
+    return proven
 
 
 def signed_weights(parts: Floats, weight: float) -> Floats:

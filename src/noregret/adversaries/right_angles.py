@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from noregret.adversaries import Attack, Rounds, adversary
-from noregret.adversaries.sight import weights_of
+from noregret.adversaries.sight import across, weights_of
 
 if TYPE_CHECKING:
     from noregret.linear.learner import Learner
@@ -73,13 +73,11 @@ def orthogonal(
     """
     right = 1.0 if learner.engine.loss.labels else -1.0  # the way that gains
     total = np.zeros(2)
-    for _ in range(rounds):
+    for t in range(rounds):
         w = weights_of(learner, 2)
         length = float(np.hypot(*w))
         ahead = w / length if length > 0 else np.array([1.0, 0.0])
-        aside = np.array([-ahead[1], ahead[0]])
-        if aside @ total < 0:
-            aside = -aside
+        aside = across(ahead, total, t)
         gained = min(lean / (norm * length), 1.0) if length > 0 else 0.0
         x = norm * (np.sqrt(1 - gained**2) * aside + right * gained * ahead)
         total += x

@@ -12,6 +12,9 @@ if TYPE_CHECKING:
 
 Floats = NDArray[np.float64]
 
+# A share of the sum below which its direction is that of the weights but for rounding.
+_ROUNDING = 1e-9
+
 
 def weights_of(learner: Learner, dimension: int) -> Floats:
     """Return the weights that predict the next round; none are known before the first."""
@@ -19,6 +22,19 @@ def weights_of(learner: Learner, dimension: int) -> Floats:
     known = learner.engine.weights()[:dimension]
     w[: len(known)] = known
     return w
+
+
+def across(ahead: Floats, total: Floats, turn: int) -> Floats:
+    """Return the unit vector at right angles to ``ahead``, in the plane, that lengthens ``total``.
+
+    Where ``total`` points along ``ahead``, both sides do; they are taken in turn, so that rounding,
+    which differs between processors, does not decide.
+    """
+    aside = np.array([-ahead[1], ahead[0]])
+    gain = aside @ total
+    if abs(gain) <= _ROUNDING * np.hypot(*total):
+        return aside if turn % 2 else -aside
+    return aside if gain > 0 else -aside
 
 
 def balancing(weights: Floats, total: float = 0.0) -> Floats:

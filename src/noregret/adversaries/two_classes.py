@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from noregret.adversaries import Attack, Rounds, adversary
+from noregret.adversaries.sight import across
 
 if TYPE_CHECKING:
     from noregret.linear.learner import Learner
@@ -86,18 +87,16 @@ def orthogonal_classes(
     >>> from noregret import MulticlassHinge, play
     >>> learner = MulticlassHinge.tuned(radius=1.0, norm=0.7, horizon=1001)
     >>> stream = orthogonal_classes(learner, rounds=1000, norm=0.7)
-    >>> play(learner, stream).certificate().theorem.tightness > 0.97
+    >>> play(learner, stream).certificate().theorem.tightness > 0.99
     True
     """
     total = np.zeros(2)
     yield np.array([-norm, 0.0]), "first"
-    for _ in range(rounds):
+    for t in range(rounds):
         w = lead_of(learner)
         length = float(np.hypot(*w))
         ahead = w / length if length > 0 else np.array([0.0, 1.0])
-        aside = np.array([ahead[1], -ahead[0]])
-        if aside @ total < 0:
-            aside = -aside
+        aside = across(ahead, total, t)
         gained = min(lean / (norm * length), 1.0) if length > 0 else 0.0
         x = norm * (np.sqrt(1 - gained**2) * aside + gained * ahead)
         total += x

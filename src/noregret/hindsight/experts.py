@@ -28,7 +28,7 @@ from noregret.hindsight.expert_losses import (
 )
 from noregret.hindsight.given_loss import Confined, GivenLoss, functions_of
 from noregret.hindsight.proofs.answer import USUAL, Answer, Limits
-from noregret.hindsight.proofs.rounding import Floats, downward, upward
+from noregret.hindsight.proofs.rounding import Floats, downward, growth, norm_above, upward
 from noregret.hindsight.rows import Rows
 from noregret.hindsight.solvers import quadratic
 from noregret.hindsight.solvers.curvature import MAX_DENSE
@@ -190,7 +190,29 @@ def best_of_residuals(
 ) -> Answer:
     """Return the best mixture for rows that are residuals of moderate size."""
     start = start_weights(rows.column_squares(np.ones(rows.shape[0])))
-    return best_in_simplex(rows, loss, loss_parameter=loss_parameter, limits=limits, start=start)
+    answer = best_in_simplex(rows, loss, loss_parameter=loss_parameter, limits=limits, start=start)
+    # For other losses, the errors of scores allow for the rounding of the residuals.
+    return allowing_for_residuals(answer, rows) if loss == "square" else answer
+
+
+def allowing_for_residuals(answer: Answer, rows: Rows) -> Answer:
+    """Widen an answer for the square loss by the rounding of the residuals d = x − y themselves.
+
+    The residual q·d of a mixture is off by at most e = 2u Σ q_i |d_i|, so the root of its loss by
+    the norm of e over the rounds. Besides, r² ≥ 2 s r − s² for any s, here the residuals of the
+    witness: no mixture pays less than the least of 2 Σ_t s_t d_ti − Σ_t s_t² over the experts i.
+    This second lower bound does not suffer from huge residuals of experts without weight.
+    """
+    once, q = 2 * UNIT * (1 + growth(rows.shape[1])), np.abs(answer.witness)
+    largest = np.concatenate([np.abs(X).max(axis=1, initial=0.0) for X, _ in rows.blocks()])
+    highest = math.sqrt(answer.loss) + once * norm_above(rows.scores(q, absolute=True))
+    lowest = math.sqrt(answer.lower) - once * norm_above(largest)
+    s = rows.scores(answer.witness)
+    sums, off = rows.combined(s)
+    sizes = once * (1 + growth(len(s))) * rows.combine(np.abs(s), absolute=True)
+    tangent = downward(2 * float((sums - off - sizes).min()) - upward(norm_above(s) ** 2))
+    lower = max(downward(lowest**2) if lowest > 0 else 0.0, tangent)
+    return replace(answer, loss=upward(highest**2), lower=min(lower, answer.lower))
 
 
 def start_weights(squares: Floats) -> Floats:

@@ -11,6 +11,7 @@ import numpy as np
 
 from noregret.checks import positive
 from noregret.errors import NoRegretError
+from noregret.hindsight.columns import without_empty_columns
 from noregret.hindsight.margin import Margin, labels_of
 from noregret.hindsight.proofs.answer import USUAL, Limits
 from noregret.hindsight.proofs.deadline import expired, remaining
@@ -48,6 +49,8 @@ def largest_margin_of_weights(
     labels = labels_of(rows)
     if not rows.shape[1]:
         raise NoRegretError("there are no features to compare with")
+    features = rows.shape[1]
+    rows, columns = without_empty_columns(rows)
     if weight is not None:
         rows = Doubled(rows, positive("weight", weight))
     u, p = solved_game(rows, labels, limits)
@@ -57,7 +60,9 @@ def largest_margin_of_weights(
     up = upward(float((sums + (1 + blur) * off).max()))
     if isinstance(rows, Doubled) and low <= 0 < up:
         up = 0.0 if surely_inseparable(rows.single, labels, p) else up
-    return Margin(min(downward(low), up), up, u)
+    witness = np.zeros((1 if weight is None else 2, features))
+    witness[:, columns] = u.reshape(len(witness), -1)
+    return Margin(min(downward(low), up), up, witness.ravel())
 
 
 def solved_game(rows: Rows, labels: Floats, limits: Limits) -> tuple[Floats, Floats]:

@@ -87,7 +87,9 @@ def by_weights(evidence: Evidence) -> Answer:
     first, least = too_narrow_after(evidence), 0.0
     tried = evidence.least_squares_of_labels()
     tried = tried if signed(evidence) else np.maximum(tried, 0.0)
-    uniform = np.full(len(tried), 1.0 / max(1, len(tried)))
+    columns = evidence.used[1]
+    uniform = np.zeros(len(tried))
+    uniform[columns] = 1.0 / max(1, len(columns))
     candidates = [tried / np.abs(tried).sum() if tried.any() else uniform, uniform]
     if first is None:
         u = evidence.margin_of_weights(signed(evidence)).witness

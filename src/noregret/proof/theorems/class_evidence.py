@@ -9,8 +9,10 @@ from functools import partial
 
 import numpy as np
 
+from noregret.base.positions import Positions
 from noregret.checks import positive
 from noregret.hindsight import Answer, Margin, Rows
+from noregret.hindsight.columns import Columns, without_empty_columns
 from noregret.hindsight.proofs.witness import (
     MAX_CAREFUL_NUMBERS,
     SHARP_SHARE,
@@ -46,6 +48,19 @@ class ClassEvidence(Evidence):
     def labels(self) -> list[str]:
         """The classes, in order of appearance, as text."""
         return [str(label) for label in self.learner.classes]  # type: ignore[attr-defined]
+
+    @property
+    def used(self) -> tuple[Rows, Columns]:
+        """The rows, and which columns they have: all if these are known by name."""
+        rows = super().rows
+        if not isinstance(self.names, Positions):
+            return rows, np.arange(rows.shape[1])
+        return self.once("used columns", lambda: without_empty_columns(rows))
+
+    @property
+    def rows(self) -> Rows:
+        """All rows, without most columns that never occurred if columns have no names."""
+        return self.used[0]
 
     def usual(self) -> Answer:
         """Return the best fixed weights of the learner's own ball, for its own loss."""
@@ -92,7 +107,7 @@ class ClassEvidence(Evidence):
     def separator(self) -> Answer:
         """Return the weights of the largest margin, or else the best found, by their mistakes."""
         if self.classes < 2:
-            zeros = np.zeros(self.features * self.classes)
+            zeros = np.zeros(self.rows.shape[1] * self.classes)
             return Answer("all weights", 0.0, 0.0, zeros)
         if self.inseparable_after() is None and self.margin().separable:
             return self.fewest([self.margin().witness], "all weights", 0.0)
@@ -130,7 +145,9 @@ class ClassEvidence(Evidence):
     @property
     def weight_names(self) -> list[str]:
         """The name of every weight: class and feature, in quotes if plain ones are ambiguous."""
-        names, labels = self.names, self.labels
+        names, labels, columns = self.names, self.labels, self.used[1]
+        if isinstance(names, Positions):
+            names = [names.name(int(at)) for at in columns if at < len(names)]
         plain = [f"{label}: {name}" for name in names for label in labels]
         if len(set(plain)) == len(plain):
             return plain
@@ -147,7 +164,7 @@ class ClassEvidence(Evidence):
         names = self.weight_names
         if set(witness) != set(names):
             return None
-        made = np.zeros(self.features * self.classes)
+        made = np.zeros(self.rows.shape[1] * self.classes)
         made[: len(names)] = [witness[name] for name in names]
         return made
 

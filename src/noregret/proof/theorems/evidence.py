@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +14,7 @@ from noregret import hindsight
 from noregret.base.positions import Positions
 from noregret.checks import positive
 from noregret.errors import NoRegretError
+from noregret.hindsight.columns import Columns, without_empty_columns
 from noregret.hindsight.losses import as_labels, losses_of
 from noregret.hindsight.proofs.answer import Answer
 from noregret.hindsight.proofs.rounding import total, upward
@@ -35,6 +36,8 @@ from noregret.proof.theorems.facts import Facts
 if TYPE_CHECKING:
     from noregret.hindsight import Margin
     from noregret.hindsight.solvers.priced import Prices
+
+Found = TypeVar("Found", "Answer", "Margin")
 
 # Largest penalty in hindsight, below the largest parameter.
 MAX_PENALTY = 0.1 * MAX_PARAMETER
@@ -94,9 +97,10 @@ class Evidence(Facts):
 
     def least_squares_of_labels(self) -> Floats:
         """Return the least-squares weights for the labels: no proof, but often few mistakes."""
-        sums, labels, at = LeastSquares(self.rows.shape[1]), as_labels(self.rows.outcomes), 0
-        if sums.features > MAX_DENSE:
-            return np.zeros(sums.features)
+        features = self.rows.shape[1]
+        if features > MAX_DENSE:
+            return np.zeros(features)
+        sums, labels, at = LeastSquares(features), as_labels(self.rows.outcomes), 0
         for X, y in self.rows.blocks():
             sums.add(X, labels[at : at + len(y)])
             at += len(y)
@@ -110,9 +114,25 @@ class Evidence(Facts):
         return self.once(
             "inseparable",
             lambda: self.first_round(
-                lambda rows: hindsight.largest_margin(rows, limits=limits).separable is False
+                lambda rows: hindsight.largest_margin(rows, limits=limits).separable is False,
+                self.used[0],
             ),
         )
+
+    @property
+    def used(self) -> tuple[Rows, Columns]:
+        """The rows without most columns that never occurred, and which they have."""
+        return self.once("used columns", lambda: without_empty_columns(self.rows))
+
+    def searched(self, find: Callable[[Rows], Found]) -> Found:
+        """Return what is found on the columns that occur, with weights for all columns."""
+        rows, columns = self.used
+        found = find(rows)
+        if rows is self.rows:
+            return found
+        witness = np.zeros(self.rows.shape[1])
+        witness[columns] = found.witness
+        return replace(found, witness=witness)
 
     def best_in_box(self, radius: float) -> Answer:
         """Return the best predictor with every weight at most the radius."""
@@ -176,13 +196,14 @@ class Evidence(Facts):
         if sums is not None:
             rows = self.rows_at_hand
             return self.once(key, lambda: sums.ball(radius, rows))
-        start = self.learner.weights
-        return self.once(
-            key,
-            lambda: hindsight.best_in_ball(
-                self.rows, loss, radius, limits=self.limits, start=start
-            ),
-        )
+
+        def find(rows: Rows) -> Answer:
+            last, at = np.asarray(self.learner.weights), self.used[1]
+            known = at < len(last)
+            start = np.where(known, last[np.where(known, at, 0)], 0.0) if len(last) else None
+            return hindsight.best_in_ball(rows, loss, radius, limits=self.limits, start=start)
+
+        return self.once(key, lambda: self.searched(find))
 
     def best_in_simplex(
         self, weight: float | None, entropy: float = 0.0, scale: float = 1.0
@@ -213,7 +234,9 @@ class Evidence(Facts):
         loss = self.learner.engine.loss
         return self.once(
             ("penalised", penalty),
-            lambda: hindsight.best_penalised(self.rows, loss, penalty, limits=self.limits),
+            lambda: self.searched(
+                lambda rows: hindsight.best_penalised(rows, loss, penalty, limits=self.limits)
+            ),
         )
 
     def best_priced(self, prices: Prices, bends: Prices) -> Floats:
@@ -230,7 +253,10 @@ class Evidence(Facts):
 
     def margin(self) -> Margin:
         """Return the largest margin γ of a predictor of norm 1."""
-        return self.once("margin", lambda: hindsight.largest_margin(self.rows, limits=self.limits))
+        return self.once(
+            "margin",
+            lambda: self.searched(lambda rows: hindsight.largest_margin(rows, limits=self.limits)),
+        )
 
     def margin_of_weights(self, weight: float | None) -> Margin:
         """Return the largest margin δ of weights of sum 1, or of their signed form."""
@@ -246,7 +272,8 @@ class Evidence(Facts):
         # Any u is valid, so the best is not needed; a replay must find nearly the same.
         limits = replace(self.limits, tolerance=5 * self.limits.tolerance)
         return self.once(
-            "mistake bound", lambda: hindsight.best_mistake_bound(self.rows, limits=limits)
+            "mistake bound",
+            lambda: self.searched(lambda rows: hindsight.best_mistake_bound(rows, limits=limits)),
         )
 
     def best_disjunction(self) -> Answer:

@@ -181,24 +181,24 @@ class Facts(BaseEvidence):
         late = self.ledger.recorder.first_late
         return None if late is None else late - self.ledger.before
 
-    def first_round(self, fails: Callable[[Rows], bool]) -> int | None:
+    def first_round(self, fails: Callable[[Rows], bool], rows: Rows | None = None) -> int | None:
         """Return the length of the shortest prefix that fails, or None if none does.
 
         Every longer prefix must fail too. Short ones are tried first, as most failures are early.
         """
         low, high = 0, min(self.rounds, BEGINNING)
-        while not fails(self.beginning(high)):
+        while not fails(self.beginning(high, rows)):
             if high == self.rounds or expired():
                 return None
             low, high = high, min(self.rounds, 4 * high)
         while high - low > 1 and not expired():
             middle = (low + high) // 2
-            low, high = (low, middle) if fails(self.beginning(middle)) else (middle, high)
+            low, high = (low, middle) if fails(self.beginning(middle, rows)) else (middle, high)
         return high
 
-    def beginning(self, rounds: int) -> Rows:
-        """Return a prefix."""
-        rows = self.rows
+    def beginning(self, rounds: int, rows: Rows | None = None) -> Rows:
+        """Return a prefix of all rows, or of those given."""
+        rows = self.rows if rows is None else rows
 
         def source() -> Iterator[tuple[Any, Floats]]:
             left = rounds
