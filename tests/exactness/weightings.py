@@ -55,7 +55,8 @@ def paying_for_distance(Z: Matrix, y: Vector, b: Fraction, near: Vector) -> Vect
         for i in range(n):
             system[i][i] += b / q[i]
         right = [-2 * g - b * (ln(n * v) + 1) for g, v in zip(slopes, q, strict=True)]
-        step = solve([*system, [Fraction(1)] * n + [Fraction(0)]], [*right, 1 - sum(q, Fraction(0))])
+        whole = [Fraction(1)] * n + [Fraction(0)]
+        step = solve([*system, whole], [*right, 1 - sum(q, Fraction(0))])
         if step is None:
             break
         reach = [-v / d for v, d in zip(q, step, strict=False) if d < 0]
