@@ -297,7 +297,7 @@ cdef class ClassMembers:
             weights[lane] = importance * weight_of(r.chance + lane * r.count, r.count)
         if not filters.queue(r.x, y, importance, r.second_z, weights):
             return
-        if filters.learn():
+        if filters.learn(filters.rows, filters.worth, filters.waiting):
             for row in range(filters.waiting):
                 if filters.waiting > 1:
                     filters.scores_of(filters.rows + row * MAX_INPUTS, r.second, r.count)

@@ -127,44 +127,38 @@ DISPATCHED(void, noregret_lanes_learn,
     }
 }
 
-DISPATCHED(double, noregret_dot,
-           (const double *a, const double *b, ptrdiff_t n),
-           (a, b, n)) {
-    lanes low = {0}, high = {0};
-    double rest = 0;
-    ptrdiff_t i = 0;
-    for (; i + 8 <= n; i += 8) {
-        low += AT(a + i) * AT(b + i);
-        high += AT(a + i + 4) * AT(b + i + 4);
+/* In this order of operands one instruction each. */
+static inline __attribute__((always_inline)) lanes clipped(lanes a, lanes low, lanes high) {
+    lanes found;
+    for (int i = 0; i < 4; i++) {
+        const double value = low[i] > a[i] ? low[i] : a[i];
+        found[i] = high[i] < value ? high[i] : value;
     }
-    for (; i < n; i++) {
-        rest += a[i] * b[i];
-    }
-    low += high;
-    return ((low[0] + low[2]) + (low[1] + low[3])) + rest;
+    return found;
 }
 
-DISPATCHED(void, noregret_extent,
-           (const double *x, ptrdiff_t n, double *low, double *high),
-           (x, n, low, high)) {
-    lanes least = {x[0], x[0], x[0], x[0]}, most = least; /* most: of the negated numbers */
-    most = -most;
-    ptrdiff_t i = 0;
-    for (; i + 4 <= n; i += 4) {
-        least = lesser(least, AT(x + i));
-        most = lesser(most, -AT(x + i));
+static inline __attribute__((always_inline)) lanes chosen(bits which, lanes a, lanes b) {
+    return (lanes)((which & (bits)a) | (~which & (bits)b));
+}
+
+DISPATCHED(void, noregret_lanes_hold,
+           (const double *scores, double low, double high, double mean, double *says),
+           (scores, low, high, mean, says)) {
+    const lanes at = AT(scores);
+    TO(says) = chosen(at == at, clipped(at, ALL(low), ALL(high)), ALL(mean));
+}
+
+DISPATCHED(void, noregret_lanes_errors,
+           (const double *scores, double low, double high, int within, double y, double most,
+            double *errors),
+           (scores, low, high, within, y, most, errors)) {
+    const double width = high - low;
+    lanes at = AT(scores);
+    if (within) {
+        const bits near = (at > ALL(low - width)) & (at < ALL(high + width));
+        at = chosen(near, clipped(at, ALL(low), ALL(high)), at);
     }
-    double a = least[0], b = most[0];
-    for (int j = 1; j < 4; j++) {
-        a = least[j] < a ? least[j] : a;
-        b = most[j] < b ? most[j] : b;
-    }
-    for (; i < n; i++) {
-        a = x[i] < a ? x[i] : a;
-        b = -x[i] < b ? -x[i] : b;
-    }
-    *low = a;
-    *high = -b;
+    TO(errors) = clipped(ALL(y) - at, ALL(-most), ALL(most));
 }
 
 /* Several classes: `lanes` holds twelve numbers per feature and class, with room for `stride` classes

@@ -46,6 +46,14 @@ void noregret_lanes_learn(noregret_feature *features, const double *values, cons
                           const double *errors, const double *r, const double *keep,
                           const double *most);
 
+/* Four scores clipped to a range; `mean` where one is no number. */
+void noregret_lanes_hold(const double *scores, double low, double high, double mean, double *says);
+
+/* The errors y - score, clipped to `most`. With `within`, scores are clipped first to the range, those
+   less than its width beyond it. */
+void noregret_lanes_errors(const double *scores, double low, double high, int within, double y,
+                           double most, double *errors);
+
 /* The same for several classes. The statistics and variances of a feature serve all classes; `lanes`
    holds NOREGRET_CLASS_LANES numbers per feature and class, with room for `stride` classes per feature.
    Scores are eight per class; slopes, moves and errors four; steps four per value and class. */
@@ -61,9 +69,5 @@ void noregret_classes_learn(noregret_feature *features, double *lanes, ptrdiff_t
                             ptrdiff_t count, const double *steps, const double *slopes,
                             const double *errors, const double *r, const double *keep,
                             const double *most);
-
-/* The sum of a[i] b[i], and the minimum and maximum, of a few dozen numbers. */
-double noregret_dot(const double *a, const double *b, ptrdiff_t n);
-void noregret_extent(const double *x, ptrdiff_t n, double *low, double *high);
 
 #endif

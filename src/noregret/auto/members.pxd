@@ -56,7 +56,7 @@ cdef class Members:
     cdef double nearer(self, const Round* r, double y) noexcept nogil
     cdef void learn(self, const Row* row, Round* r, double y, double importance) noexcept nogil
     cdef void teach(self, Filters filters, const double* x, const double* scores, const double* z, int code, double y, double importance) noexcept nogil
-    cdef void correct(self, Filters filters, int row, const double* scores, int code) noexcept nogil
+    cdef void correct(self, Filters filters, int row, const double* scores, const double* z, int code, double y, double importance) noexcept nogil
     cdef void teach_first(self, const Row* row, Round* r, double y, double importance) noexcept nogil
     cdef double slope_after(self, double score, double slope, double move, double y, double importance) noexcept nogil
     cdef void errors_of(self, int code, const double* scores, double y, double* errors) noexcept nogil

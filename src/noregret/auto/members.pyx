@@ -7,7 +7,7 @@ All numbers are relative to the first outcome, in the unit of the outcomes; for 
 log-odds. None depends on the unit of a feature.
 """
 
-from libc.math cimport M_PI, copysign, fabs, log, sqrt
+from libc.math cimport INFINITY, M_PI, copysign, fabs, log, sqrt
 from libc.stdint cimport int32_t
 from libc.stdlib cimport free, realloc
 from libc.string cimport memset
@@ -28,6 +28,8 @@ from noregret.limits import MAX_VALUE
 cnp.import_array()
 
 cdef extern from "first_order.h" nogil:
+    void noregret_lanes_hold(const double* scores, double low, double high, double mean, double* says) noexcept
+    void noregret_lanes_errors(const double* scores, double low, double high, bint within, double y, double most, double* errors) noexcept
     Py_ssize_t noregret_lanes_score(const noregret_feature* features, const double* values, const int32_t* indices, Py_ssize_t count, double* out, double* z) noexcept
     void noregret_lanes_observe(noregret_feature* features, const double* values, const int32_t* indices, Py_ssize_t count, double grant, const double* most) noexcept
     void noregret_lanes_meet(noregret_feature* features, const double* values, const int32_t* indices, Py_ssize_t count, const double* slopes, const double* rates, double* steps, double* moves) noexcept
@@ -178,10 +180,7 @@ cdef class Members:
     cdef void hold(self, const double* scores, bint wide, double* says) noexcept nogil:
         """Clip four scores to the range of the outcomes so far, or if wide, to three times that range."""
         cdef double more = self.high - self.low if wide else 0.0
-        cdef double low = self.low - more, high = self.high + more, mean = self.mean
-        cdef int k
-        for k in range(4):
-            says[k] = clip(scores[k], low, high) if scores[k] == scores[k] else mean
+        noregret_lanes_hold(scores, self.low - more, self.high + more, self.mean, says)
 
     cdef double moderated(self, double score, double z) noexcept nogil:
         """Return log-odds shrunk by the variance of the score."""
@@ -383,25 +382,25 @@ cdef class Members:
             if self.at.kind == LOGISTIC:
                 chance = chance_of(self.moderated(scores[k], z[k]))
                 r[k] *= max(MIN_WEIGHT, chance * (1 - chance))
+        if filters.waiting == 0 and filters.queue_length() == 1:
+            if filters.learn(x, r, 1):
+                self.correct(filters, 0, scores, z, code, y, importance)
+            return
         if not filters.queue(x, y, importance, z, r):
             return
-        if filters.learn():
+        if filters.learn(filters.rows, filters.worth, filters.waiting):
             for row in range(filters.waiting):
-                if filters.waiting == 1:
-                    self.correct(filters, row, scores, code)
-                else:
-                    filters.scores(filters.rows + row * MAX_INPUTS, fresh)
-                    self.correct(filters, row, fresh, code)
+                filters.scores(filters.rows + row * MAX_INPUTS, fresh)
+                self.correct(filters, row, fresh, filters.unsure + 4 * row, code, filters.told[2 * row], filters.told[2 * row + 1])
         filters.waiting = 0
 
-    cdef void correct(self, Filters filters, int row, const double* scores, int code) noexcept nogil:
-        """Update the weights of filters by their errors on a queued row."""
+    cdef void correct(self, Filters filters, int row, const double* scores, const double* z, int code, double y, double importance) noexcept nogil:
+        """Update the weights of filters by their errors on a row, whose gains they have learned."""
         cdef double[12] errors
-        cdef double y = filters.told[2 * row], importance = filters.told[2 * row + 1]
         cdef int k
         if self.at.kind == LOGISTIC:
             for k in range(4):
-                errors[k] = (1.0 if y > 0 else 0.0) - chance_of(self.moderated(scores[k], filters.unsure[4 * row + k]))
+                errors[k] = (1.0 if y > 0 else 0.0) - chance_of(self.moderated(scores[k], z[k]))
         else:
             for k in range(filters.variants):
                 self.errors_of(code + k, scores + 4 * k, y, errors + 4 * k)
@@ -411,27 +410,20 @@ cdef class Members:
 
     cdef void errors_of(self, int code, const double* scores, double y, double* errors) noexcept nogil:
         """Fill in four errors for the update: plain (0), score clipped to the range (1), robust (2), or only outliers clipped (3)."""
-        cdef double width = self.high - self.low, below = self.low - width, above = self.high + width, score, most
-        cdef double low = self.low - 0.0, high = self.high + 0.0
+        cdef double most = INFINITY
         cdef int k
-        for k in range(4):
-            score = scores[k]
-            if 0 < code < 3 and below < score < above:
-                score = clip(score, low, high)
-            errors[k] = y - score
-        if code == 0:
-            return
-        if self.at.kind == TILTED:
+        if self.at.kind == TILTED and code > 0:
+            noregret_lanes_errors(scores, self.low, self.high, code < 3, y, most, errors)
             most = self.error if code == 1 else 4 * self.error
             for k in range(4):
                 errors[k] = 0.5 * clip(2 * errors[k] / most if most > 0 else 0.0, -1.0, 1.0) + self.tilt - 0.5
                 errors[k] = TILT_STEP * self.error * errors[k]
             return
-        if code != 2 and (self.rounds < SETTLED_ROUNDS or self.streak > MAX_FLUKES):
-            return
-        most = (ROBUST_ERRORS if code == 2 else OUTLYING_ERRORS) * self.error
-        for k in range(4):
-            errors[k] = clip(errors[k], -most, most)
+        if code == 2:
+            most = ROBUST_ERRORS * self.error
+        elif code > 0 and self.rounds >= SETTLED_ROUNDS and self.streak <= MAX_FLUKES:
+            most = OUTLYING_ERRORS * self.error
+        noregret_lanes_errors(scores, self.low, self.high, 0 < code < 3, y, most, errors)
 
     cdef void remember(self, const Round* r, double y) noexcept nogil:
         """Update the statistics of outcomes that later rounds use."""

@@ -36,7 +36,8 @@ cdef class Filters:
     cdef void observe(self, const double* x) noexcept nogil
     cdef void grant(self, Py_ssize_t i, double prior) noexcept nogil
     cdef bint queue(self, const double* x, double y, double importance, const double* z, const double* r) noexcept nogil
-    cdef bint learn(self) noexcept nogil
+    cdef int queue_length(self) noexcept nogil
+    cdef bint learn(self, const double* rows, const double* worth, int count) noexcept nogil
     cdef double* gains(self, int row) noexcept nogil
     cdef void step(self, int row, const double* errors) noexcept nogil
     cdef void step_of(self, int row, const double* errors, Py_ssize_t sets) noexcept nogil

@@ -193,12 +193,16 @@ cdef class Filters:
         for lane in range(FOUR):
             self.unsure[FOUR * row + lane], self.worth[FOUR * row + lane] = z[lane], r[lane]
         self.waiting += 1
-        return self.waiting >= (MAX_QUEUED_ROWS if self.n > MAX_UNQUEUED_INPUTS and self.rounds > EARLY_ROUNDS * self.n else 1)
+        return self.waiting >= self.queue_length()
 
-    cdef bint learn(self) noexcept nogil:
-        """Update the covariances by the queued rows; return whether the gains are finite."""
+    cdef int queue_length(self) noexcept nogil:
+        """Return the number of rows to learn at a time."""
+        return MAX_QUEUED_ROWS if self.n > MAX_UNQUEUED_INPUTS and self.rounds > EARLY_ROUNDS * self.n else 1
+
+    cdef bint learn(self, const double* rows, const double* worth, int count) noexcept nogil:
+        """Update the covariances by rows, MAX_INPUTS apart; return whether the gains are finite."""
         cdef bint sane = noregret_filters_learn(
-            self.U, self.D, self.rows, MAX_INPUTS, self.waiting, self.prior, self.most, self.forget, self.worth, self.k, self.n)
+            self.U, self.D, rows, MAX_INPUTS, count, self.prior, self.most, self.forget, worth, self.k, self.n)
         if not sane:
             self.restart()
         return sane

@@ -11,16 +11,14 @@ cimport numpy as cnp
 
 from noregret.auto.layout cimport LOGISTIC, SQUARE, Round, chance_of, layout_of
 from noregret.base.compiled.losses cimport Loss
-from noregret.base.compiled.weigher cimport Holding, Weigher, noregret_decayed
+from noregret.base.compiled.weigher cimport (
+    Holding, Weigher, noregret_dot, noregret_extent, noregret_multiples, noregret_shared, noregret_squared, noregret_tracked,
+)
 
 from noregret.base.compiled.second_order_weights import Polynomial
 from noregret.base.compiled.weigher import Exponential
 
 cnp.import_array()
-
-cdef extern from "first_order.h" nogil:
-    double noregret_dot(const double* a, const double* b, Py_ssize_t n) noexcept
-    void noregret_extent(const double* x, Py_ssize_t n, double* low, double* high) noexcept
 
 # The prior weight of each constant member (mean, even odds), and of all others together besides the mixtures.
 CONSTANT_PRIOR, SINGLE_PRIOR = 0.1, 0.15
@@ -59,33 +57,27 @@ cdef class Tracker(Holding):
         return log(<double> max(2, self.n)) / self.mixing_cost if self.mixing_cost > 0 else 0.0
 
     cdef void update(self, double own, const double* losses, const unsigned char* awake, double low, double high) noexcept nogil:
-        cdef Py_ssize_t i
-        cdef double mean = 0, rate = self.rate_now(), total, share, stays
+        cdef double mean, rate = self.rate_now(), total, share
         self.turns += 1
-        if self.rate == 0:
-            for i in range(self.n):  # relative to the least, so that equal losses leave no rounding error
-                self.p[i] = losses[i] - low
-            mean = noregret_dot(self.held, self.p, self.n)
-            if rate == 0:  # no mixing cost so far
-                self.mixing_cost = mean
-                rate = self.rate_now()
-                if rate == 0:
-                    return
-        total = noregret_decayed(self.held, rate, losses, low, self.p, self.n)
+        total = noregret_tracked(self.held, rate, losses, low, self.p, &mean, self.n)
+        if rate == 0:  # no mixing cost so far
+            self.mixing_cost = mean
+            rate = self.rate_now()
+            if rate == 0:
+                return
+            total = noregret_tracked(self.held, rate, losses, low, self.p, &mean, self.n)
         if not total > MIN_SUM:
             return
         if self.rate == 0:
             self.mixing_cost += max(0.0, mean + log(total) / rate)
         share = FIRST_SHARE / (self.turns + 1)
-        stays = (1 - share) / total
-        for i in range(self.n):
-            self.held[i] = stays * self.p[i] + share * self.prior[i]
+        noregret_shared(self.p, (1 - share) / total, share, self.prior, self.held, self.n)
 
 
 cdef double settle(Weigher weigher, const double* losses, double own, int n) noexcept nogil:
     """Update a weigher with the members' losses; return their range."""
     cdef double low, high
-    noregret_extent(losses, n, &low, &high)
+    noregret_extent(losses, &low, &high, n)
     weigher.update(own, losses, NULL, low, high)
     weigher.rounds += 1
     weigher.fresh = False
@@ -279,8 +271,7 @@ cdef class Mixer:
         cdef double slope, own, guess, counted, loss
         cdef int k, n = self.at.members, weighed = self.at.weighed
         if self.at.kind == SQUARE:
-            for k in range(weighed):
-                losses[k] = importance * (r.says[k] - y) * (r.says[k] - y)
+            noregret_squared(r.says, y, importance, losses, weighed)
         else:
             for k in range(weighed):
                 losses[k] = self.loss_of(r, k, y, importance)
@@ -304,8 +295,7 @@ cdef class Mixer:
         settle(self.among_base, losses, 0, self.at.several)
         settle(self.tracker, losses, 0, n)
         slope = importance * self.loss.table.slope(&self.loss.table, r.says[n + 1], y)
-        for k in range(n):
-            losses[k] = slope * r.says[k]
+        noregret_multiples(r.says, slope, losses, n)
         settle(self.leaner, losses, slope * r.says[n + 1], n)
 
     # Findings.

@@ -310,16 +310,12 @@ cdef class Exponential(Weigher):
 
     cdef double cost_of_mixing(self, double rate, const double* losses, double low, double high) noexcept nogil:
         """Return the loss of the mixture above the mix loss −ln Σ p exp(−η loss)/η; at least 0."""
-        cdef double mean = 0, lost
-        cdef Py_ssize_t i
+        cdef double mean, lost
         self.next_weights()
-        for i in range(self.n):
-            mean += self.p[i] * (losses[i] - low)
-        if rate < INFINITY:
-            # Sum the shares of weight lost, accurate for small rates too.
-            lost = noregret_lost(self.p, rate, losses, low, self.n)
-            if lost > -0.5:
-                return max(0.0, mean + log1p(lost) / rate)
+        # Sum the shares of weight lost, accurate for small rates too.
+        lost = noregret_lost(self.p, rate if rate < INFINITY else 0.0, losses, low, &mean, self.n)
+        if rate < INFINITY and lost > -0.5:
+            return max(0.0, mean + log1p(lost) / rate)
         return min(max(0.0, mean - self.mixed_loss(rate, losses, low)), high - low)
 
     cdef double mixed_loss(self, double rate, const double* losses, double low) noexcept nogil:

@@ -8,12 +8,6 @@
 #define LANES 8
 #define INLINED static inline __attribute__((always_inline))
 
-static void fill(double *full, const double *x, ptrdiff_t left, double value) {
-    for (ptrdiff_t j = 0; j < LANES; j++) {
-        full[j] = j < left ? x[j] : value;
-    }
-}
-
 static const double ones[LANES] = {1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0};
 
 #define NAMED(name) plain_##name
@@ -63,8 +57,19 @@ double noregret_decayed(const double *v, double rate, const double *x, double lo
     return BEST(decayed(v, rate, x, low, out, n));
 }
 
-double noregret_lost(const double *v, double rate, const double *x, double low, ptrdiff_t n) {
-    return BEST(lost(v, rate, x, low, n));
+double noregret_lost(const double *v, double rate, const double *x, double low, double *mean,
+                     ptrdiff_t n) {
+    return BEST(lost(v, rate, x, low, mean, n));
+}
+
+double noregret_tracked(const double *v, double rate, const double *x, double low, double *out,
+                        double *mean, ptrdiff_t n) {
+    return BEST(tracked(v, rate, x, low, out, mean, n));
+}
+
+void noregret_shared(const double *p, double stays, double share, const double *prior, double *held,
+                     ptrdiff_t n) {
+    BEST(shared(p, stays, share, prior, held, n));
 }
 
 double noregret_lag(double *gap, const double *x, double low, double before, double most,
@@ -88,6 +93,20 @@ double noregret_regretted(double *regret, double *squares, const double *prior, 
 }
 
 double noregret_total(const double *x, ptrdiff_t n) { return BEST(total(x, n)); }
+
+double noregret_dot(const double *p, const double *x, ptrdiff_t n) { return BEST(dot(p, x, n)); }
+
+void noregret_extent(const double *x, double *low, double *high, ptrdiff_t n) {
+    BEST(extent(x, low, high, n));
+}
+
+void noregret_squared(const double *x, double y, double scale, double *out, ptrdiff_t n) {
+    BEST(squared(x, y, scale, out, n));
+}
+
+void noregret_multiples(const double *x, double scale, double *out, ptrdiff_t n) {
+    BEST(scaled(x, scale, out, n));
+}
 
 double noregret_exp(double x) {
     double out;

@@ -24,8 +24,18 @@ noregret_survey noregret_scaled_survey(double *p, double scale, const double *x,
 double noregret_decayed(const double *v, double rate, const double *x, double low, double *out,
                         ptrdiff_t n);
 
-/* sum of v[i] (exp(-rate (x[i] - low)) - 1), exact for small exponents too */
-double noregret_lost(const double *v, double rate, const double *x, double low, ptrdiff_t n);
+/* sum of v[i] (exp(-rate (x[i] - low)) - 1), exact for small exponents too; *mean is the sum of
+   v[i] (x[i] - low) */
+double noregret_lost(const double *v, double rate, const double *x, double low, double *mean,
+                     ptrdiff_t n);
+
+/* decayed, and the same mean */
+double noregret_tracked(const double *v, double rate, const double *x, double low, double *out,
+                        double *mean, ptrdiff_t n);
+
+/* held[i] = stays p[i] + share prior[i] */
+void noregret_shared(const double *p, double stays, double share, const double *prior, double *held,
+                     ptrdiff_t n);
 
 /* gap[i] becomes (gap[i] - before) + (x[i] - low), at most ``most``; returns the smallest. With the
    smallest of the round before as ``before``, gaps stay small and lose no digits. */
@@ -47,6 +57,18 @@ double noregret_regretted(double *regret, double *squares, const double *prior, 
 
 /* The sum of x. */
 double noregret_total(const double *x, ptrdiff_t n);
+
+/* The sum of p[i] x[i]. */
+double noregret_dot(const double *p, const double *x, ptrdiff_t n);
+
+/* The smallest and the largest of x. */
+void noregret_extent(const double *x, double *low, double *high, ptrdiff_t n);
+
+/* out[i] = scale (x[i] - y)^2 */
+void noregret_squared(const double *x, double y, double scale, double *out, ptrdiff_t n);
+
+/* out[i] = scale x[i] */
+void noregret_multiples(const double *x, double scale, double *out, ptrdiff_t n);
 
 /* Prefetch numbers from memory. */
 void noregret_fetch(const double *x, ptrdiff_t n);

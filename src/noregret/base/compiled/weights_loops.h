@@ -1,7 +1,7 @@
 /* The loops of weights.h, for vectors of WIDTH numbers: included once for every width.
 
-   A set of lanes is PARTS vectors; lane j of it is always column j mod LANES. The last numbers of an
-   array, where fewer are left, are copied to a full set first. */
+   A set of lanes is PARTS vectors; lane j of it is always column j mod LANES. Where fewer numbers are
+   left, `some` fills the set up, and `put_some` leaves what follows them alone. */
 
 typedef double NAMED(lanes) __attribute__((vector_size(8 * WIDTH), aligned(8), may_alias));
 typedef int64_t NAMED(bits) __attribute__((vector_size(8 * WIDTH), aligned(8), may_alias));
@@ -27,6 +27,36 @@ INLINED lanes NAMED(chosen)(bits which, lanes a, lanes b) {
 #define UNLESS_BELOW(x, least, value) ((lanes)((bits)(value) & ((x) >= (least))))
 #endif
 
+/* Part h of the next set of lanes, of which `left` are numbers of x, and the others are `value`. */
+INLINED lanes NAMED(some)(const double *x, int h, ptrdiff_t left, double value) {
+    if (left >= LANES) {
+        return NAMED(at)(x, h);
+    }
+#if WIDTH == LANES
+    return (lanes)_mm512_mask_loadu_pd(_mm512_set1_pd(value), (__mmask8)((1u << left) - 1), x);
+#else
+    double full[WIDTH];
+    for (int j = 0; j < WIDTH; j++) {
+        full[j] = h * WIDTH + j < left ? x[h * WIDTH + j] : value;
+    }
+    return NAMED(at)(full, 0);
+#endif
+}
+
+INLINED void NAMED(put_some)(double *x, int h, ptrdiff_t left, lanes v) {
+    if (left >= LANES) {
+        NAMED(put)(x, h, v);
+        return;
+    }
+#if WIDTH == LANES
+    _mm512_mask_storeu_pd(x, (__mmask8)((1u << left) - 1), (__m512d)v);
+#else
+    for (int j = 0; j < WIDTH && h * WIDTH + j < left; j++) {
+        x[h * WIDTH + j] = v[j];
+    }
+#endif
+}
+
 INLINED double NAMED(sum_of)(const lanes *v) {
     double a[LANES];
     EACH(h) { NAMED(put)(a, h, v[h]); }
@@ -36,11 +66,12 @@ INLINED double NAMED(sum_of)(const lanes *v) {
 INLINED double NAMED(least_of)(const lanes *v) {
     double a[LANES];
     EACH(h) { NAMED(put)(a, h, v[h]); }
-    double found = a[0];
-    for (int j = 1; j < LANES; j++) {
-        found = a[j] < found ? a[j] : found;
+    for (int half = LANES / 2; half > 0; half /= 2) {
+        for (int j = 0; j < half; j++) {
+            a[j] = a[j + half] < a[j] ? a[j + half] : a[j];
+        }
     }
-    return found;
+    return a[0];
 }
 
 /* exp(x) = 2^k (1 + rest) for x <= 0, to about one unit in the last place; x below -708 counts as
@@ -79,29 +110,19 @@ INLINED noregret_survey NAMED(surveyed)(double *p, int scaled, double scale, con
         dot[h] = sane[h] = NAMED(all)(0.0);
         low[h] = high[h] = NAMED(all)(INFINITY);
     }
-    double ps[LANES], xs[LANES];
     for (ptrdiff_t i = 0; i < n; i += LANES) {
-        double *v = p + i;
-        const double *u = x + i;
-        if (i + LANES > n) {
-            fill(ps, v, n - i, 0.0), fill(xs, u, n - i, x[0]);
-            v = ps, u = xs;
-        }
         EACH(h) {
-            const lanes value = NAMED(at)(u, h);
-            lanes share = NAMED(at)(v, h);
+            const lanes value = NAMED(some)(x + i, h, n - i, x[0]);
+            lanes share = NAMED(some)(p + i, h, n - i, 0.0);
             if (scaled) {
                 share *= scale;
-                NAMED(put)(v, h, share);
+                NAMED(put_some)(p + i, h, n - i, share);
             }
             dot[h] += share * value;
             sane[h] += value - value;
             low[h] = LESSER(low[h], value);
             high[h] = LESSER(high[h], -value);
         }
-    }
-    for (ptrdiff_t i = n - n % LANES; scaled && i < n; i++) {
-        p[i] = ps[i % LANES];
     }
     const noregret_survey found = {NAMED(sum_of)(dot), NAMED(least_of)(low), -NAMED(least_of)(high),
                                    NAMED(sum_of)(sane)};
@@ -116,56 +137,64 @@ static noregret_survey NAMED(scaled_survey)(double *p, double scale, const doubl
     return NAMED(surveyed)(p, 1, scale, x, n);
 }
 
-INLINED void NAMED(decay)(const double *v, double rate, const double *x, double low, double *out,
-                          lanes *sum) {
-    EACH(h) {
-        const lanes value = NAMED(at)(v, h) * NAMED(small_exp)(-rate * (NAMED(at)(x, h) - low));
-        NAMED(put)(out, h, value);
-        sum[h] += value;
-    }
-}
-
 static double NAMED(decayed)(const double *v, double rate, const double *x, double low, double *out,
                              ptrdiff_t n) {
     lanes sum[PARTS];
     EACH(h) { sum[h] = NAMED(all)(0.0); }
-    ptrdiff_t i = 0;
-    if (v == NULL) {
-        for (; i + LANES <= n; i += LANES) {
-            NAMED(decay)(ones, rate, x + i, low, out + i, sum);
-        }
-    } else {
-        for (; i + LANES <= n; i += LANES) {
-            NAMED(decay)(v + i, rate, x + i, low, out + i, sum);
-        }
-    }
-    if (i < n) {
-        double vs[LANES], xs[LANES], os[LANES];
-        fill(vs, v == NULL ? ones : v + i, n - i, 0.0), fill(xs, x + i, n - i, low);
-        NAMED(decay)(vs, rate, xs, low, os, sum);
-        for (ptrdiff_t j = i; j < n; j++) {
-            out[j] = os[j - i];
+    for (ptrdiff_t i = 0; i < n; i += LANES) {
+        EACH(h) {
+            const lanes share = v == NULL ? NAMED(some)(ones, h, n - i, 0.0) : NAMED(some)(v + i, h, n - i, 0.0);
+            const lanes value = share * NAMED(small_exp)(-rate * (NAMED(some)(x + i, h, n - i, low) - low));
+            NAMED(put_some)(out + i, h, n - i, value);
+            sum[h] += value;
         }
     }
     return NAMED(sum_of)(sum);
 }
 
-/* sum of v[i] (exp(-rate (x[i] - low)) - 1) */
-static double NAMED(lost)(const double *v, double rate, const double *x, double low, ptrdiff_t n) {
-    lanes sum[PARTS];
-    EACH(h) { sum[h] = NAMED(all)(0.0); }
-    double vs[LANES], xs[LANES];
+static double NAMED(lost)(const double *v, double rate, const double *x, double low, double *mean,
+                          ptrdiff_t n) {
+    lanes sum[PARTS], above[PARTS];
+    EACH(h) { sum[h] = above[h] = NAMED(all)(0.0); }
     for (ptrdiff_t i = 0; i < n; i += LANES) {
-        const double *w = v + i, *u = x + i;
-        if (i + LANES > n) {
-            fill(vs, w, n - i, 0.0), fill(xs, u, n - i, low);
-            w = vs, u = xs;
-        }
         EACH(h) {
-            sum[h] += NAMED(at)(w, h) * NAMED(small_expm1)(-rate * (NAMED(at)(u, h) - low));
+            const lanes share = NAMED(some)(v + i, h, n - i, 0.0);
+            const lanes more = NAMED(some)(x + i, h, n - i, low) - low;
+            sum[h] += share * NAMED(small_expm1)(-rate * more);
+            above[h] += share * more;
         }
     }
+    *mean = NAMED(sum_of)(above);
     return NAMED(sum_of)(sum);
+}
+
+static double NAMED(tracked)(const double *v, double rate, const double *x, double low, double *out,
+                             double *mean, ptrdiff_t n) {
+    lanes sum[PARTS], above[PARTS];
+    EACH(h) { sum[h] = above[h] = NAMED(all)(0.0); }
+    for (ptrdiff_t i = 0; i < n; i += LANES) {
+        EACH(h) {
+            const lanes share = NAMED(some)(v + i, h, n - i, 0.0);
+            const lanes more = NAMED(some)(x + i, h, n - i, low) - low;
+            const lanes value = share * NAMED(small_exp)(-rate * more);
+            NAMED(put_some)(out + i, h, n - i, value);
+            sum[h] += value;
+            above[h] += share * more;
+        }
+    }
+    *mean = NAMED(sum_of)(above);
+    return NAMED(sum_of)(sum);
+}
+
+static void NAMED(shared)(const double *p, double stays, double share, const double *prior, double *held,
+                          ptrdiff_t n) {
+    for (ptrdiff_t i = 0; i < n; i += LANES) {
+        EACH(h) {
+            const lanes value = stays * NAMED(some)(p + i, h, n - i, 0.0) +
+                                share * NAMED(some)(prior + i, h, n - i, 0.0);
+            NAMED(put_some)(held + i, h, n - i, value);
+        }
+    }
 }
 
 static double NAMED(lag)(double *gap, const double *x, double low, double before, double most,
@@ -173,22 +202,16 @@ static double NAMED(lag)(double *gap, const double *x, double low, double before
     lanes least[PARTS];
     EACH(h) { least[h] = NAMED(all)(INFINITY); }
     const lanes limit = NAMED(all)(most);
-    ptrdiff_t i = 0;
-    for (; i + LANES <= n; i += LANES) {
+    for (ptrdiff_t i = 0; i < n; i += LANES) {
         EACH(h) {
-            const lanes sum = (NAMED(at)(gap + i, h) - before) + (NAMED(at)(x + i, h) - low);
+            const lanes sum = (NAMED(some)(gap + i, h, n - i, INFINITY) - before) +
+                              (NAMED(some)(x + i, h, n - i, low) - low);
             const lanes value = LESSER(limit, sum);
-            NAMED(put)(gap + i, h, value);
+            NAMED(put_some)(gap + i, h, n - i, value);
             least[h] = LESSER(least[h], value);
         }
     }
-    double found = NAMED(least_of)(least);
-    for (; i < n; i++) {
-        const double sum = (gap[i] - before) + (x[i] - low);
-        gap[i] = sum < most ? sum : most;
-        found = gap[i] < found ? gap[i] : found;
-    }
-    return found;
+    return NAMED(least_of)(least);
 }
 
 /* lag, and out[i] = exp(-rate gap[i]) of the new gaps on the way; returns the sum of these */
@@ -200,31 +223,22 @@ static double NAMED(advance)(double *gap, const double *x, double low, double be
         sum[h] = NAMED(all)(0.0);
     }
     const lanes limit = NAMED(all)(most);
-    ptrdiff_t i = 0;
-    for (; i + LANES <= n; i += LANES) {
+    for (ptrdiff_t i = 0; i < n; i += LANES) {
         EACH(h) {
-            const lanes moved = (NAMED(at)(gap + i, h) - before) + (NAMED(at)(x + i, h) - low);
-            const lanes value = LESSER(limit, moved), share = NAMED(small_exp)(-rate * value);
-            NAMED(put)(gap + i, h, value);
-            NAMED(put)(out + i, h, share);
+            const lanes moved = (NAMED(some)(gap + i, h, n - i, INFINITY) - before) +
+                                (NAMED(some)(x + i, h, n - i, low) - low);
+            const lanes value = LESSER(limit, moved);
+            lanes share = NAMED(small_exp)(-rate * value);
+            if (n - i < LANES) {
+                share *= NAMED(some)(ones, h, n - i, 0.0);
+            }
+            NAMED(put_some)(gap + i, h, n - i, value);
+            NAMED(put_some)(out + i, h, n - i, share);
             least[h] = LESSER(least[h], value);
             sum[h] += share;
         }
     }
     *smallest = NAMED(least_of)(least);
-    if (i < n) {
-        double vs[LANES], gs[LANES], os[LANES];
-        for (ptrdiff_t j = i; j < n; j++) {
-            const double moved = (gap[j] - before) + (x[j] - low);
-            gap[j] = moved < most ? moved : most;
-            *smallest = gap[j] < *smallest ? gap[j] : *smallest;
-        }
-        fill(vs, ones, n - i, 0.0), fill(gs, gap + i, n - i, 0.0);
-        NAMED(decay)(vs, rate, gs, 0.0, os, sum);
-        for (ptrdiff_t j = i; j < n; j++) {
-            out[j] = os[j - i];
-        }
-    }
     return NAMED(sum_of)(sum);
 }
 
@@ -233,22 +247,16 @@ static double NAMED(leaning)(const double *prior, const double *regret, double u
                              const double *squares, double *out, ptrdiff_t n) {
     lanes sum[PARTS];
     EACH(h) { sum[h] = NAMED(all)(0.0); }
-    ptrdiff_t i = 0;
-    for (; i + LANES <= n; i += LANES) {
+    for (ptrdiff_t i = 0; i < n; i += LANES) {
         EACH(h) {
-            const lanes regrets = ATLEAST(NAMED(at)(regret + i, h) / unit, 0.0);
-            const lanes value =
-                NAMED(at)(prior + i, h) * regrets / (1.0 + NAMED(at)(squares + i, h));
-            NAMED(put)(out + i, h, value);
+            const lanes regrets = ATLEAST(NAMED(some)(regret + i, h, n - i, 0.0) / unit, 0.0);
+            const lanes value = NAMED(some)(prior + i, h, n - i, 0.0) * regrets /
+                                (1.0 + NAMED(some)(squares + i, h, n - i, 0.0));
+            NAMED(put_some)(out + i, h, n - i, value);
             sum[h] += value;
         }
     }
-    double total = NAMED(sum_of)(sum);
-    for (; i < n; i++) {
-        out[i] = regret[i] > 0 ? prior[i] * (regret[i] / unit) / (1.0 + squares[i]) : 0.0;
-        total += out[i];
-    }
-    return total;
+    return NAMED(sum_of)(sum);
 }
 
 /* With r = own - x[i]: regret[i] += r, squares[i] = factor squares[i] + (r / unit)²; returns the sum
@@ -258,39 +266,63 @@ static double NAMED(regretted)(double *regret, double *squares, const double *pr
                                ptrdiff_t n) {
     lanes sum[PARTS];
     EACH(h) { sum[h] = NAMED(all)(0.0); }
-    ptrdiff_t i = 0;
-    for (; i + LANES <= n; i += LANES) {
+    for (ptrdiff_t i = 0; i < n; i += LANES) {
         EACH(h) {
-            const lanes r = own - NAMED(at)(x + i, h), part = r / unit, square = part * part;
-            const lanes held = NAMED(at)(squares + i, h) * factor;
-            NAMED(put)(regret + i, h, NAMED(at)(regret + i, h) + r);
-            NAMED(put)(squares + i, h, held + square);
-            sum[h] += NAMED(at)(prior + i, h) * square / (factor + held);
+            const lanes r = own - NAMED(some)(x + i, h, n - i, own), part = r / unit;
+            const lanes square = part * part, held = NAMED(some)(squares + i, h, n - i, 1.0) * factor;
+            NAMED(put_some)(regret + i, h, n - i, NAMED(some)(regret + i, h, n - i, 0.0) + r);
+            NAMED(put_some)(squares + i, h, n - i, held + square);
+            sum[h] += NAMED(some)(prior + i, h, n - i, 0.0) * square / (factor + held);
         }
     }
-    double total = NAMED(sum_of)(sum);
-    for (; i < n; i++) {
-        const double r = own - x[i], part = r / unit, square = part * part;
-        const double held = squares[i] * factor;
-        regret[i] += r;
-        squares[i] = held + square;
-        total += prior[i] * square / (factor + held);
-    }
-    return total;
+    return NAMED(sum_of)(sum);
 }
 
 static double NAMED(total)(const double *x, ptrdiff_t n) {
     lanes sum[PARTS];
     EACH(h) { sum[h] = NAMED(all)(0.0); }
-    ptrdiff_t i = 0;
-    for (; i + LANES <= n; i += LANES) {
-        EACH(h) { sum[h] += NAMED(at)(x + i, h); }
+    for (ptrdiff_t i = 0; i < n; i += LANES) {
+        EACH(h) { sum[h] += NAMED(some)(x + i, h, n - i, 0.0); }
     }
-    double found = NAMED(sum_of)(sum);
-    for (; i < n; i++) {
-        found += x[i];
+    return NAMED(sum_of)(sum);
+}
+
+static double NAMED(dot)(const double *p, const double *x, ptrdiff_t n) {
+    lanes sum[PARTS];
+    EACH(h) { sum[h] = NAMED(all)(0.0); }
+    for (ptrdiff_t i = 0; i < n; i += LANES) {
+        EACH(h) { sum[h] += NAMED(some)(p + i, h, n - i, 0.0) * NAMED(some)(x + i, h, n - i, 0.0); }
     }
-    return found;
+    return NAMED(sum_of)(sum);
+}
+
+static void NAMED(extent)(const double *x, double *low, double *high, ptrdiff_t n) {
+    lanes least[PARTS], most[PARTS]; /* most: of the negated numbers */
+    EACH(h) { least[h] = most[h] = NAMED(all)(INFINITY); }
+    for (ptrdiff_t i = 0; i < n; i += LANES) {
+        EACH(h) {
+            const lanes value = NAMED(some)(x + i, h, n - i, x[0]);
+            least[h] = LESSER(least[h], value);
+            most[h] = LESSER(most[h], -value);
+        }
+    }
+    *low = NAMED(least_of)(least);
+    *high = -NAMED(least_of)(most);
+}
+
+static void NAMED(squared)(const double *x, double y, double scale, double *out, ptrdiff_t n) {
+    for (ptrdiff_t i = 0; i < n; i += LANES) {
+        EACH(h) {
+            const lanes off = NAMED(some)(x + i, h, n - i, y) - y;
+            NAMED(put_some)(out + i, h, n - i, scale * off * off);
+        }
+    }
+}
+
+static void NAMED(scaled)(const double *x, double scale, double *out, ptrdiff_t n) {
+    for (ptrdiff_t i = 0; i < n; i += LANES) {
+        EACH(h) { NAMED(put_some)(out + i, h, n - i, scale * NAMED(some)(x + i, h, n - i, 0.0)); }
+    }
 }
 
 #undef lanes
