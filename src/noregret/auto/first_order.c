@@ -4,6 +4,10 @@
 
 #include "cpu_dispatch.h"
 
+#ifdef WIDE_VECTORS
+#include <immintrin.h>
+#endif
+
 typedef double lanes __attribute__((vector_size(32), aligned(8), may_alias));
 typedef long long bits __attribute__((vector_size(32), aligned(8), may_alias));
 
@@ -46,6 +50,7 @@ DISPATCHED(ptrdiff_t, noregret_lanes_score,
     for (ptrdiff_t k = 0; k < count; k++) {
         const noregret_feature *f = features + PLACE(k);
         const double x = values[k];
+        __builtin_prefetch(&f->count, 1); /* of the cache line that learning needs */
         low += AT(f->weight) * ALL(x);
         high += AT(f->weight + 4) * ALL(x);
         spread += AT(f->variance) * ALL(x * x);
@@ -84,7 +89,40 @@ DISPATCHED(void, noregret_lanes_observe,
     }
 }
 
-DISPATCHED(void, noregret_lanes_meet,
+#ifdef WIDE_VECTORS
+/* Roots and quotients take most of the time of the loop below: here from an estimate, which two steps of
+   Newton's method make right to the last bit or two. */
+__attribute__((target("avx512f,avx512dq,avx512vl,fma"))) static void
+widest_meet(noregret_feature *features, const double *values, const int32_t *indices, ptrdiff_t count,
+            const double *slopes, const double *rates, double *steps, double *moves) {
+    const __m256d slope = _mm256_loadu_pd(slopes), rate = _mm256_loadu_pd(rates);
+    const __m256d half = _mm256_set1_pd(0.5), more = _mm256_set1_pd(1.5);
+    __m256d far = _mm256_loadu_pd(moves);
+    for (ptrdiff_t k = 0; k < count; k++) {
+        noregret_feature *f = features + PLACE(k);
+        const double x = values[k];
+        __m256d step = _mm256_setzero_pd();
+        if (x * x > FAINT) {
+            const __m256d at = _mm256_set1_pd(x), gradient = _mm256_mul_pd(slope, at);
+            const __m256d squares = _mm256_add_pd(_mm256_loadu_pd(f->squares), _mm256_mul_pd(gradient, gradient));
+            const __mmask8 some = _mm256_cmp_pd_mask(squares, _mm256_setzero_pd(), _CMP_GT_OQ);
+            _mm256_storeu_pd(f->squares, squares);
+            const __m256d halved = _mm256_mul_pd(half, squares);
+            __m256d root = _mm256_rsqrt14_pd(squares);
+            for (int i = 0; i < 2; i++) { /* in this order the products do not overflow */
+                root = _mm256_mul_pd(root, _mm256_fnmadd_pd(_mm256_mul_pd(halved, root), root, more));
+            }
+            const __m256d scaled = _mm256_mul_pd(rate, _mm256_set1_pd(x / f->size));
+            step = _mm256_maskz_mul_pd(some, scaled, root);
+            far = _mm256_add_pd(far, _mm256_mul_pd(step, at));
+        }
+        _mm256_storeu_pd(steps + 4 * k, step);
+    }
+    _mm256_storeu_pd(moves, far);
+}
+#endif
+
+static DISPATCHED(void, narrower_meet,
            (noregret_feature *features, const double *values, const int32_t *indices,
             ptrdiff_t count, const double *slopes, const double *rates, double *steps,
             double *moves),
@@ -105,6 +143,18 @@ DISPATCHED(void, noregret_lanes_meet,
         TO(steps + 4 * k) = step;
     }
     TO(moves) = far;
+}
+
+void noregret_lanes_meet(noregret_feature *features, const double *values, const int32_t *indices,
+                         ptrdiff_t count, const double *slopes, const double *rates, double *steps,
+                         double *moves) {
+#ifdef WIDE_VECTORS
+    if (noregret_cpu == NOREGRET_AVX512) {
+        widest_meet(features, values, indices, count, slopes, rates, steps, moves);
+        return;
+    }
+#endif
+    narrower_meet(features, values, indices, count, slopes, rates, steps, moves);
 }
 
 DISPATCHED(void, noregret_lanes_learn,

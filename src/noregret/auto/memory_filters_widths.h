@@ -201,7 +201,7 @@ INLINED void NAMED(learn_last)(double *U, double *D, ptrdiff_t j, const double *
             a0 += now * TWO(next, i);
         }
     }
-    TO(gains, j) = v0;
+    PUT_TWO(gains, j, v0, (lanes){0});
     if (next != NULL) {
         f[2] = AT(next, j) + FOLDED(a0);
     }
@@ -260,12 +260,15 @@ static int NAMED(learn)(double *U, double *D, const double *x, ptrdiff_t stride,
         NAMED(learn_rows)(U, D, fours, 4 * even, rows, ceilings, renewed, p, k, n);
     }
     for (int b = 0; b < rows; b++) {
-        sane += p[b].before - p[b].before;
-        for (ptrdiff_t j = 0; j < n; j++) {
-            const lanes gain = AT(k, even * b + j) * p[b].inverse;
-            TO(k, even * b + j) = gain;
-            sane += gain - gain;
+        const pair inverse = BOTH(p[b].inverse);
+        double *gains = k + 4 * even * b;
+        pair found = BOTH(p[b].before - p[b].before);
+        for (ptrdiff_t j = 0; j < even; j += STEP) {
+            const pair gain = TWO(gains, j) * inverse;
+            TWO_TO(gains, j) = gain;
+            found += gain - gain;
         }
+        sane += FOLDED(found);
     }
     return sane[0] == 0 && sane[1] == 0 && sane[2] == 0 && sane[3] == 0;
 }

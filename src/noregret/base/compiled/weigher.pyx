@@ -320,16 +320,16 @@ cdef class Exponential(Weigher):
 
     cdef double mixed_loss(self, double rate, const double* losses, double low) noexcept nogil:
         """Return the mix loss above low, from gaps, so that weights that underflow count."""
-        cdef double best = INFINITY, before = 0, after = 0, gap
+        cdef double best = INFINITY, before, after
         cdef Py_ssize_t i
+        self.fresh = False  # the weights are scratch from here on
         for i in range(self.n):
-            best = min(best, (self.gap[i] - self.least) + (losses[i] - low))
+            self.p[i] = (self.gap[i] - self.least) + (losses[i] - low)
+            best = min(best, self.p[i])
         if rate == INFINITY:
             return best
-        for i in range(self.n):
-            gap = self.gap[i] - self.least
-            before += self.prior[i] * noregret_exp(-rate * gap)
-            after += self.prior[i] * noregret_exp(-rate * (gap + (losses[i] - low) - best))
+        after = noregret_decayed(self.prior, rate, self.p, best, self.p, self.n)
+        before = noregret_decayed(self.prior, rate, self.gap, self.least, self.p, self.n)
         return best + (log(before) - log(after)) / rate
 
 
