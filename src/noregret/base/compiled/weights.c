@@ -18,6 +18,13 @@ static const double ones[LANES] = {1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0};
 #include <immintrin.h>
 #pragma GCC push_options
 #pragma GCC target("avx2")
+/* From the address of the first: as many true as are left, then false. */
+static const int64_t marks[2 * LANES] = {-1, -1, -1, -1, -1, -1, -1, -1};
+#define MARKED(h, left) _mm256_loadu_si256((const __m256i *)(marks + LANES - (left) + 4 * (h)))
+#define SOME(x, h, left, value)                                                                     \
+    ((lanes)_mm256_blendv_pd(_mm256_set1_pd(value), _mm256_maskload_pd((x) + 4 * (h), MARKED(h, left)), \
+                             _mm256_castsi256_pd(MARKED(h, left))))
+#define PUT_SOME(x, h, left, v) _mm256_maskstore_pd((x) + 4 * (h), MARKED(h, left), (__m256d)(v))
 #define NAMED(name) wide_##name
 #define WIDTH 4
 #include "weights_loops.h"
@@ -32,6 +39,9 @@ static const double ones[LANES] = {1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0};
 #define UNLESS_BELOW(x, least, value)                                                               \
     ((lanes)_mm512_maskz_mov_pd(                                                                    \
         _mm512_cmp_pd_mask((__m512d)(x), _mm512_set1_pd(least), _CMP_GE_OQ), (__m512d)(value)))
+#define SOME(x, h, left, value)                                                                     \
+    ((lanes)_mm512_mask_loadu_pd(_mm512_set1_pd(value), (__mmask8)((1u << (left)) - 1), x))
+#define PUT_SOME(x, h, left, v) _mm512_mask_storeu_pd(x, (__mmask8)((1u << (left)) - 1), (__m512d)(v))
 #define NAMED(name) widest_##name
 #define WIDTH 8
 #include "weights_loops.h"

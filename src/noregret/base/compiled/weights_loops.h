@@ -9,6 +9,19 @@ typedef int64_t NAMED(bits) __attribute__((vector_size(8 * WIDTH), aligned(8), m
 #define bits NAMED(bits)
 #define PARTS (LANES / WIDTH)
 #define EACH(h) for (int h = 0; h < PARTS; h++)
+/* The body for every set of lanes from i on, of which `left` are there: a constant for all but the last. */
+#define IN_SETS(n, i, left, ...)                                                                    \
+    {                                                                                              \
+        ptrdiff_t i = 0;                                                                           \
+        for (; i + LANES <= (n); i += LANES) {                                                     \
+            enum { left = LANES };                                                                 \
+            __VA_ARGS__                                                                            \
+        }                                                                                          \
+        if (i < (n)) {                                                                             \
+            const ptrdiff_t left = (n) - i;                                                        \
+            __VA_ARGS__                                                                            \
+        }                                                                                          \
+    }
 
 INLINED lanes NAMED(at)(const double *x, int h) { return *(const lanes *)(x + h * WIDTH); }
 INLINED void NAMED(put)(double *x, int h, lanes v) { *(lanes *)(x + h * WIDTH) = v; }
@@ -18,9 +31,17 @@ INLINED lanes NAMED(chosen)(bits which, lanes a, lanes b) {
     return (lanes)((which & (bits)a) | (~which & (bits)b));
 }
 
+INLINED lanes NAMED(lesser)(lanes a, lanes b) { /* a where one is no number */
+    lanes found;
+    for (int j = 0; j < WIDTH; j++) {
+        found[j] = b[j] < a[j] ? b[j] : a[j];
+    }
+    return found;
+}
+
 #ifndef ATLEAST /* operations that are one instruction on some machines */
 #define SHIFT 0x1.8p52 /* adding it rounds to a whole number, which is then in the lowest bits */
-#define LESSER(a, b) NAMED(chosen)((b) < (a), (b), (a)) /* a where one is no number */
+#define LESSER(a, b) NAMED(lesser)(a, b)
 #define ATLEAST(x, least) NAMED(chosen)((x) >= (least), (x), NAMED(all)(least))
 #define ROUNDED(x) (((x) + SHIFT) - SHIFT)
 #define POWER(k) ((lanes)(((bits)((k) + SHIFT) << 52) + (bits)NAMED(all)(1.0)))
@@ -32,14 +53,14 @@ INLINED lanes NAMED(some)(const double *x, int h, ptrdiff_t left, double value) 
     if (left >= LANES) {
         return NAMED(at)(x, h);
     }
-#if WIDTH == LANES
-    return (lanes)_mm512_mask_loadu_pd(_mm512_set1_pd(value), (__mmask8)((1u << left) - 1), x);
+#ifdef SOME
+    return SOME(x, h, left, value);
 #else
-    double full[WIDTH];
+    lanes found;
     for (int j = 0; j < WIDTH; j++) {
-        full[j] = h * WIDTH + j < left ? x[h * WIDTH + j] : value;
+        found[j] = h * WIDTH + j < left ? x[h * WIDTH + j] : value;
     }
-    return NAMED(at)(full, 0);
+    return found;
 #endif
 }
 
@@ -48,8 +69,8 @@ INLINED void NAMED(put_some)(double *x, int h, ptrdiff_t left, lanes v) {
         NAMED(put)(x, h, v);
         return;
     }
-#if WIDTH == LANES
-    _mm512_mask_storeu_pd(x, (__mmask8)((1u << left) - 1), (__m512d)v);
+#ifdef PUT_SOME
+    PUT_SOME(x, h, left, v);
 #else
     for (int j = 0; j < WIDTH && h * WIDTH + j < left; j++) {
         x[h * WIDTH + j] = v[j];
@@ -110,20 +131,20 @@ INLINED noregret_survey NAMED(surveyed)(double *p, int scaled, double scale, con
         dot[h] = sane[h] = NAMED(all)(0.0);
         low[h] = high[h] = NAMED(all)(INFINITY);
     }
-    for (ptrdiff_t i = 0; i < n; i += LANES) {
+    IN_SETS(n, i, left,
         EACH(h) {
-            const lanes value = NAMED(some)(x + i, h, n - i, x[0]);
-            lanes share = NAMED(some)(p + i, h, n - i, 0.0);
+            const lanes value = NAMED(some)(x + i, h, left, x[0]);
+            lanes share = NAMED(some)(p + i, h, left, 0.0);
             if (scaled) {
                 share *= scale;
-                NAMED(put_some)(p + i, h, n - i, share);
+                NAMED(put_some)(p + i, h, left, share);
             }
             dot[h] += share * value;
             sane[h] += value - value;
             low[h] = LESSER(low[h], value);
             high[h] = LESSER(high[h], -value);
         }
-    }
+    )
     const noregret_survey found = {NAMED(sum_of)(dot), NAMED(least_of)(low), -NAMED(least_of)(high),
                                    NAMED(sum_of)(sane)};
     return found;
@@ -141,14 +162,14 @@ static double NAMED(decayed)(const double *v, double rate, const double *x, doub
                              ptrdiff_t n) {
     lanes sum[PARTS];
     EACH(h) { sum[h] = NAMED(all)(0.0); }
-    for (ptrdiff_t i = 0; i < n; i += LANES) {
+    IN_SETS(n, i, left,
         EACH(h) {
-            const lanes share = v == NULL ? NAMED(some)(ones, h, n - i, 0.0) : NAMED(some)(v + i, h, n - i, 0.0);
-            const lanes value = share * NAMED(small_exp)(-rate * (NAMED(some)(x + i, h, n - i, low) - low));
-            NAMED(put_some)(out + i, h, n - i, value);
+            const lanes share = v == NULL ? NAMED(some)(ones, h, left, 0.0) : NAMED(some)(v + i, h, left, 0.0);
+            const lanes value = share * NAMED(small_exp)(-rate * (NAMED(some)(x + i, h, left, low) - low));
+            NAMED(put_some)(out + i, h, left, value);
             sum[h] += value;
         }
-    }
+    )
     return NAMED(sum_of)(sum);
 }
 
@@ -156,14 +177,14 @@ static double NAMED(lost)(const double *v, double rate, const double *x, double 
                           ptrdiff_t n) {
     lanes sum[PARTS], above[PARTS];
     EACH(h) { sum[h] = above[h] = NAMED(all)(0.0); }
-    for (ptrdiff_t i = 0; i < n; i += LANES) {
+    IN_SETS(n, i, left,
         EACH(h) {
-            const lanes share = NAMED(some)(v + i, h, n - i, 0.0);
-            const lanes more = NAMED(some)(x + i, h, n - i, low) - low;
+            const lanes share = NAMED(some)(v + i, h, left, 0.0);
+            const lanes more = NAMED(some)(x + i, h, left, low) - low;
             sum[h] += share * NAMED(small_expm1)(-rate * more);
             above[h] += share * more;
         }
-    }
+    )
     *mean = NAMED(sum_of)(above);
     return NAMED(sum_of)(sum);
 }
@@ -172,29 +193,29 @@ static double NAMED(tracked)(const double *v, double rate, const double *x, doub
                              double *mean, ptrdiff_t n) {
     lanes sum[PARTS], above[PARTS];
     EACH(h) { sum[h] = above[h] = NAMED(all)(0.0); }
-    for (ptrdiff_t i = 0; i < n; i += LANES) {
+    IN_SETS(n, i, left,
         EACH(h) {
-            const lanes share = NAMED(some)(v + i, h, n - i, 0.0);
-            const lanes more = NAMED(some)(x + i, h, n - i, low) - low;
+            const lanes share = NAMED(some)(v + i, h, left, 0.0);
+            const lanes more = NAMED(some)(x + i, h, left, low) - low;
             const lanes value = share * NAMED(small_exp)(-rate * more);
-            NAMED(put_some)(out + i, h, n - i, value);
+            NAMED(put_some)(out + i, h, left, value);
             sum[h] += value;
             above[h] += share * more;
         }
-    }
+    )
     *mean = NAMED(sum_of)(above);
     return NAMED(sum_of)(sum);
 }
 
 static void NAMED(shared)(const double *p, double stays, double share, const double *prior, double *held,
                           ptrdiff_t n) {
-    for (ptrdiff_t i = 0; i < n; i += LANES) {
+    IN_SETS(n, i, left,
         EACH(h) {
-            const lanes value = stays * NAMED(some)(p + i, h, n - i, 0.0) +
-                                share * NAMED(some)(prior + i, h, n - i, 0.0);
-            NAMED(put_some)(held + i, h, n - i, value);
+            const lanes value = stays * NAMED(some)(p + i, h, left, 0.0) +
+                                share * NAMED(some)(prior + i, h, left, 0.0);
+            NAMED(put_some)(held + i, h, left, value);
         }
-    }
+    )
 }
 
 static double NAMED(lag)(double *gap, const double *x, double low, double before, double most,
@@ -202,15 +223,15 @@ static double NAMED(lag)(double *gap, const double *x, double low, double before
     lanes least[PARTS];
     EACH(h) { least[h] = NAMED(all)(INFINITY); }
     const lanes limit = NAMED(all)(most);
-    for (ptrdiff_t i = 0; i < n; i += LANES) {
+    IN_SETS(n, i, left,
         EACH(h) {
-            const lanes sum = (NAMED(some)(gap + i, h, n - i, INFINITY) - before) +
-                              (NAMED(some)(x + i, h, n - i, low) - low);
+            const lanes sum = (NAMED(some)(gap + i, h, left, INFINITY) - before) +
+                              (NAMED(some)(x + i, h, left, low) - low);
             const lanes value = LESSER(limit, sum);
-            NAMED(put_some)(gap + i, h, n - i, value);
+            NAMED(put_some)(gap + i, h, left, value);
             least[h] = LESSER(least[h], value);
         }
-    }
+    )
     return NAMED(least_of)(least);
 }
 
@@ -223,21 +244,21 @@ static double NAMED(advance)(double *gap, const double *x, double low, double be
         sum[h] = NAMED(all)(0.0);
     }
     const lanes limit = NAMED(all)(most);
-    for (ptrdiff_t i = 0; i < n; i += LANES) {
+    IN_SETS(n, i, left,
         EACH(h) {
-            const lanes moved = (NAMED(some)(gap + i, h, n - i, INFINITY) - before) +
-                                (NAMED(some)(x + i, h, n - i, low) - low);
+            const lanes moved = (NAMED(some)(gap + i, h, left, INFINITY) - before) +
+                                (NAMED(some)(x + i, h, left, low) - low);
             const lanes value = LESSER(limit, moved);
             lanes share = NAMED(small_exp)(-rate * value);
-            if (n - i < LANES) {
-                share *= NAMED(some)(ones, h, n - i, 0.0);
+            if (left < LANES) {
+                share *= NAMED(some)(ones, h, left, 0.0);
             }
-            NAMED(put_some)(gap + i, h, n - i, value);
-            NAMED(put_some)(out + i, h, n - i, share);
+            NAMED(put_some)(gap + i, h, left, value);
+            NAMED(put_some)(out + i, h, left, share);
             least[h] = LESSER(least[h], value);
             sum[h] += share;
         }
-    }
+    )
     *smallest = NAMED(least_of)(least);
     return NAMED(sum_of)(sum);
 }
@@ -247,15 +268,15 @@ static double NAMED(leaning)(const double *prior, const double *regret, double u
                              const double *squares, double *out, ptrdiff_t n) {
     lanes sum[PARTS];
     EACH(h) { sum[h] = NAMED(all)(0.0); }
-    for (ptrdiff_t i = 0; i < n; i += LANES) {
+    IN_SETS(n, i, left,
         EACH(h) {
-            const lanes regrets = ATLEAST(NAMED(some)(regret + i, h, n - i, 0.0) / unit, 0.0);
-            const lanes value = NAMED(some)(prior + i, h, n - i, 0.0) * regrets /
-                                (1.0 + NAMED(some)(squares + i, h, n - i, 0.0));
-            NAMED(put_some)(out + i, h, n - i, value);
+            const lanes regrets = ATLEAST(NAMED(some)(regret + i, h, left, 0.0) / unit, 0.0);
+            const lanes value = NAMED(some)(prior + i, h, left, 0.0) * regrets /
+                                (1.0 + NAMED(some)(squares + i, h, left, 0.0));
+            NAMED(put_some)(out + i, h, left, value);
             sum[h] += value;
         }
-    }
+    )
     return NAMED(sum_of)(sum);
 }
 
@@ -266,63 +287,63 @@ static double NAMED(regretted)(double *regret, double *squares, const double *pr
                                ptrdiff_t n) {
     lanes sum[PARTS];
     EACH(h) { sum[h] = NAMED(all)(0.0); }
-    for (ptrdiff_t i = 0; i < n; i += LANES) {
+    IN_SETS(n, i, left,
         EACH(h) {
-            const lanes r = own - NAMED(some)(x + i, h, n - i, own), part = r / unit;
-            const lanes square = part * part, held = NAMED(some)(squares + i, h, n - i, 1.0) * factor;
-            NAMED(put_some)(regret + i, h, n - i, NAMED(some)(regret + i, h, n - i, 0.0) + r);
-            NAMED(put_some)(squares + i, h, n - i, held + square);
-            sum[h] += NAMED(some)(prior + i, h, n - i, 0.0) * square / (factor + held);
+            const lanes r = own - NAMED(some)(x + i, h, left, own), part = r / unit;
+            const lanes square = part * part, held = NAMED(some)(squares + i, h, left, 1.0) * factor;
+            NAMED(put_some)(regret + i, h, left, NAMED(some)(regret + i, h, left, 0.0) + r);
+            NAMED(put_some)(squares + i, h, left, held + square);
+            sum[h] += NAMED(some)(prior + i, h, left, 0.0) * square / (factor + held);
         }
-    }
+    )
     return NAMED(sum_of)(sum);
 }
 
 static double NAMED(total)(const double *x, ptrdiff_t n) {
     lanes sum[PARTS];
     EACH(h) { sum[h] = NAMED(all)(0.0); }
-    for (ptrdiff_t i = 0; i < n; i += LANES) {
-        EACH(h) { sum[h] += NAMED(some)(x + i, h, n - i, 0.0); }
-    }
+    IN_SETS(n, i, left,
+        EACH(h) { sum[h] += NAMED(some)(x + i, h, left, 0.0); }
+    )
     return NAMED(sum_of)(sum);
 }
 
 static double NAMED(dot)(const double *p, const double *x, ptrdiff_t n) {
     lanes sum[PARTS];
     EACH(h) { sum[h] = NAMED(all)(0.0); }
-    for (ptrdiff_t i = 0; i < n; i += LANES) {
-        EACH(h) { sum[h] += NAMED(some)(p + i, h, n - i, 0.0) * NAMED(some)(x + i, h, n - i, 0.0); }
-    }
+    IN_SETS(n, i, left,
+        EACH(h) { sum[h] += NAMED(some)(p + i, h, left, 0.0) * NAMED(some)(x + i, h, left, 0.0); }
+    )
     return NAMED(sum_of)(sum);
 }
 
 static void NAMED(extent)(const double *x, double *low, double *high, ptrdiff_t n) {
     lanes least[PARTS], most[PARTS]; /* most: of the negated numbers */
     EACH(h) { least[h] = most[h] = NAMED(all)(INFINITY); }
-    for (ptrdiff_t i = 0; i < n; i += LANES) {
+    IN_SETS(n, i, left,
         EACH(h) {
-            const lanes value = NAMED(some)(x + i, h, n - i, x[0]);
+            const lanes value = NAMED(some)(x + i, h, left, x[0]);
             least[h] = LESSER(least[h], value);
             most[h] = LESSER(most[h], -value);
         }
-    }
+    )
     *low = NAMED(least_of)(least);
     *high = -NAMED(least_of)(most);
 }
 
 static void NAMED(squared)(const double *x, double y, double scale, double *out, ptrdiff_t n) {
-    for (ptrdiff_t i = 0; i < n; i += LANES) {
+    IN_SETS(n, i, left,
         EACH(h) {
-            const lanes off = NAMED(some)(x + i, h, n - i, y) - y;
-            NAMED(put_some)(out + i, h, n - i, scale * off * off);
+            const lanes off = NAMED(some)(x + i, h, left, y) - y;
+            NAMED(put_some)(out + i, h, left, scale * off * off);
         }
-    }
+    )
 }
 
 static void NAMED(scaled)(const double *x, double scale, double *out, ptrdiff_t n) {
-    for (ptrdiff_t i = 0; i < n; i += LANES) {
-        EACH(h) { NAMED(put_some)(out + i, h, n - i, scale * NAMED(some)(x + i, h, n - i, 0.0)); }
-    }
+    IN_SETS(n, i, left,
+        EACH(h) { NAMED(put_some)(out + i, h, left, scale * NAMED(some)(x + i, h, left, 0.0)); }
+    )
 }
 
 #undef lanes
@@ -332,7 +353,10 @@ static void NAMED(scaled)(const double *x, double scale, double *out, ptrdiff_t 
 #undef ROUNDED
 #undef POWER
 #undef UNLESS_BELOW
+#undef SOME
+#undef PUT_SOME
 #undef PARTS
 #undef EACH
+#undef IN_SETS
 #undef NAMED
 #undef WIDTH
