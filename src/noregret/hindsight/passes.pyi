@@ -52,8 +52,19 @@ def gram(
     at: NDArray[np.int32],
     values: Floats,
     d: Floats,
+    first: int,
+    stop: int,
+    out: Floats,
+) -> None: ...
+def cross(
+    starts: NDArray[np.int64],
+    at: NDArray[np.int32],
+    values: Floats,
+    d: Floats,
     places: NDArray[np.int32],
     first: int,
     stop: int,
+    own_places: NDArray[np.int32],
+    own_values: Floats,
     out: Floats,
 ) -> None: ...

@@ -102,24 +102,45 @@ def bend(const int64_t[::1] starts not None, const int32_t[::1] at not None,
 
 def gram(const int64_t[::1] starts not None, const int32_t[::1] at not None,
          const double[::1] values not None, const double[::1] d not None,
-         const int32_t[::1] places not None, Py_ssize_t first, Py_ssize_t stop,
-         double[:, ::1] out not None):
-    """Add Σ d_t x_t x_tᵀ on and above the diagonal; each column goes to its place, or nowhere (−1).
-
-    Places must ascend with the columns.
-    """
-    cdef Py_ssize_t t, k, l, i, j
+         Py_ssize_t first, Py_ssize_t stop, double[:, ::1] out not None):
+    """Add Σ d_t x_t x_tᵀ on and above the diagonal."""
+    cdef Py_ssize_t t, k, l
     cdef double share
+    cdef double* line
     with nogil:
         for t in range(first, stop):
             if d[t] == 0:
                 continue
             for k in range(starts[t], starts[t + 1]):
-                i = places[at[k]]
-                if i < 0:
-                    continue
-                share = d[t] * values[k]
+                share, line = d[t] * values[k], &out[at[k], 0]
                 for l in range(k, starts[t + 1]):
-                    j = places[at[l]]
-                    if j >= 0:
-                        out[i, j] += share * values[l]
+                    line[at[l]] += share * values[l]
+
+
+def cross(const int64_t[::1] starts not None, const int32_t[::1] at not None,
+          const double[::1] values not None, const double[::1] d not None,
+          const int32_t[::1] places not None, Py_ssize_t first, Py_ssize_t stop,
+          int32_t[::1] own_places not None, double[::1] own_values not None,
+          double[:, ::1] out not None):
+    """Add Σ d_t x_t z_tᵀ for the numbers z_t of x_t that have a place; the others have −1.
+
+    ``own_places`` and ``own_values`` are scratch space, one number per column of ``out``.
+    """
+    cdef Py_ssize_t t, k, l, count
+    cdef double share
+    cdef double* line
+    with nogil:
+        for t in range(first, stop):
+            if d[t] == 0:
+                continue
+            count = 0
+            for k in range(starts[t], starts[t + 1]):
+                if places[at[k]] >= 0:
+                    own_places[count], own_values[count] = places[at[k]], values[k]
+                    count += 1
+            if count == 0:
+                continue
+            for k in range(starts[t], starts[t + 1]):
+                share, line = d[t] * values[k], &out[at[k], 0]
+                for l in range(count):
+                    line[own_places[l]] += share * own_values[l]

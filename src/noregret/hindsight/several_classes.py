@@ -211,9 +211,8 @@ class ClassCurvature(ManyRows):
         bent = P * (along - (P * along).sum(axis=1, keepdims=True))
         return self.matrix.combine(bent.reshape(-1)) / self.width
 
-    def has_block(self) -> bool:
-        """Return False: the diagonal is the only preconditioner."""
-        return False
+    def full_columns(self, extra: Floats) -> None:
+        """Return None: the diagonal is the only preconditioner."""
 
 
 class ClassLosses:

@@ -26,8 +26,9 @@ from noregret.limits import MIN_NORM, SMALLEST
 MAX_NUMBERS = 50_000_000
 # A table with one nonzero number in this many is processed as a dense one.
 DENSE_RATIO = 4
-# Most columns that count as full, with a number in one of FULL_RATIO rows.
-MAX_FULL, FULL_RATIO = 128, 100
+# Most columns that count as full, and most numbers in their part of the Gram matrix. A full column
+# has a number in one of FULL_RATIO rows, and in MIN_FULL at least.
+MAX_FULL, MAX_CROSS, FULL_RATIO, MIN_FULL = 192, 4_000_000, 1_000, 100
 # Fewer numbers are read by one thread: waking another would take longer.
 SMALL = 100_000
 
@@ -88,8 +89,10 @@ class SparseRows(Rows):
     def fullest_columns(self) -> NDArray[np.intp]:
         """The columns with the most numbers, in ascending order, without nearly empty ones."""
         counts = np.bincount(self.parts[1], minlength=self.least_features)
-        full = np.argsort(-counts, kind="stable")[:MAX_FULL]
-        return np.sort(full[FULL_RATIO * counts[full] >= len(self.own_outcomes)])
+        most = min(MAX_FULL, MAX_CROSS // max(1, self.least_features))
+        full = np.argsort(-counts, kind="stable")[:most]
+        least = max(MIN_FULL, len(self.own_outcomes) // FULL_RATIO)
+        return np.sort(full[counts[full] >= least])
 
     @cached_property
     def survey(self) -> Survey:
@@ -176,18 +179,24 @@ class SparseRows(Rows):
 
     def gram(self, weights: Floats, before_each: Callable[[], None] = lambda: None) -> Floats:
         """Return Σ d_t x_t x_tᵀ for weights d_t ≥ 0; rows of weight zero are skipped."""
-        return self.gram_of(np.arange(self.least_features), weights)
-
-    def gram_of(self, columns: NDArray[np.intp], weights: Floats) -> Floats:
-        """Return the weighted Gram matrix of some columns, which ascend."""
-        places = np.full(self.least_features, -1, dtype=np.int32)
-        places[columns] = np.arange(len(columns))
-        d, sums = np.ascontiguousarray(weights), np.zeros((2, len(columns), len(columns)))
-        self.halves(
-            lambda first, stop, k: passes.gram(*self.parts, d, places, first, stop, sums[k])
-        )
+        d, sums = np.ascontiguousarray(weights), np.zeros((2, *2 * (self.least_features,)))
+        self.halves(lambda first, stop, k: passes.gram(*self.parts, d, first, stop, sums[k]))
         upper = sums[0] + sums[1]
         return np.asarray(upper + np.triu(upper, 1).T)
+
+    def cross_of(self, columns: NDArray[np.intp], weights: Floats) -> Floats:
+        """Return some columns of the weighted Gram matrix."""
+        places = np.full(self.least_features, -1, dtype=np.int32)
+        places[columns] = np.arange(len(columns))
+        d, sums = np.ascontiguousarray(weights), np.zeros((2, self.least_features, len(columns)))
+
+        def add(first: int, stop: int, k: int) -> None:
+            own = np.empty(len(columns), np.int32), np.empty(len(columns))
+            passes.cross(*self.parts, d, places, first, stop, *own, sums[k])
+
+        self.halves(add)
+        sums[0] += sums[1]
+        return sums[0]
 
 
 def compact(rows: Rows) -> Rows:

@@ -17,6 +17,7 @@ from noregret.hindsight.proofs.deadline import check_time, expired
 from noregret.hindsight.proofs.rounding import Floats, norm
 from noregret.hindsight.rows import Rows
 from noregret.hindsight.solvers.doubled import Doubled
+from noregret.hindsight.solvers.full_columns import FullColumns
 from noregret.hindsight.sparse import SparseRows, compact
 
 # Most unknowns of a dense factor.
@@ -30,11 +31,9 @@ COPIED_SHARE = 0.4
 # Most numbers that conjugate gradients read per call, within limits on their steps.
 MAX_READ_NUMBERS = 400_000_000
 STEPS = (200, 2_000)
-# Steps of conjugate gradients before the fullest columns get a matrix of their own.
-PLAIN_STEPS = 20
-# Largest eigenvalue that may be rounding, with ones on the diagonal.
-FLAT = 1e-10
-# Fewest numbers in the rows for which a matrix of the fullest columns pays off.
+# Steps of conjugate gradients before the fullest columns are eliminated, which takes as long as ten.
+PLAIN_STEPS = 4
+# Fewest numbers in the rows for which that pays off.
 MIN_BLOCK_NUMBERS = 100_000
 # Products of a factor that take as long as reading one number of sparse rows, per solution.
 PRODUCTS_PER_READ = 1_000
@@ -206,12 +205,12 @@ class FewRows:
 class ManyRows:
     """H of many rows and features, solved by conjugate gradients.
 
-    The preconditioner is the inverse of the diagonal. If that takes many steps, it becomes the
-    inverse of H among the fullest columns, often numbers of different scales; others are often
+    The preconditioner is the inverse of the diagonal. If that takes many steps, the fullest columns
+    are eliminated, often numbers of different scales (see ``full_columns``); others are often
     indicators, for which the diagonal suits.
     """
 
-    block: Floats | None = None  # H among the fullest columns
+    cross: Floats | None = None  # H_·F for the fullest columns F
 
     def __init__(self, rows: Rows, weights: Floats) -> None:
         self.rows, self.weights = rows, weights
@@ -225,64 +224,48 @@ class ManyRows:
     def solve(self, added: Floats | float, r: Floats, search: Search = USUAL) -> Floats:
         """Return v with (H + diag(added)) v = r, up to a relative residual."""
         extra = kept_solvable(self.diagonal, added)
-        lift = self.preconditioner(extra)
+        scale, full = 1 / (self.diagonal + extra), None
         v = np.zeros_like(r) if search.start is None else search.start.copy()
         residual = r - self.times(v) - extra * v if v.any() else r.copy()
-        direction = lifted = lift(residual)
-        energy, wanted = float(residual @ lifted), search.accuracy * norm(r)
+        direction, energy, wanted = np.zeros_like(r), math.inf, search.accuracy * norm(r)
         for taken in range(self.steps):
+            if taken == (0 if self.cross is not None else PLAIN_STEPS):
+                full = self.full_columns(extra)
+                if full is not None:
+                    shift = full.solve(residual)
+                    v[full.columns] += shift
+                    residual -= full.image(shift)
+                    scale[full.columns], energy = 0.0, math.inf
+            lifted = scale * residual
+            before, energy = energy, float(residual @ lifted)
             if norm(residual) <= wanted or energy <= 0 or expired():
                 break
-            if taken == PLAIN_STEPS and self.block is None and self.has_block():
-                lift = self.preconditioner(extra)
-                direction = lifted = lift(residual)
-                energy = float(residual @ lifted)
+            direction = lifted + (energy / before) * direction
             image = self.times(direction) + extra * direction
+            if full is not None:
+                shift = -full.solve(image)
+                direction[full.columns] += shift
+                image += full.image(shift)
             step = energy / float(direction @ image)
             v += step * direction
             residual -= step * image
             if norm(v) > search.longest or (search.done is not None and search.done(v, residual)):
                 break
-            lifted = lift(residual)
-            before, energy = energy, float(residual @ lifted)
-            direction = lifted + (energy / before) * direction
         return v
 
-    def has_block(self) -> bool:
-        """Return whether there are columns full enough for a matrix of their own, and make it."""
+    def full_columns(self, extra: Floats) -> FullColumns | None:
+        """Return the columns to eliminate from H + diag(extra); None if it does not pay off."""
         rows = self.rows
         if not isinstance(rows, SparseRows) or rows.survey.numbers < MIN_BLOCK_NUMBERS:
-            return False
-        block = rows.gram_of(rows.fullest_columns, self.weights)
-        if not len(block) or not np.isfinite(block).all():
-            return False
-        self.block, self.full = block, rows.fullest_columns
-        return True
-
-    def preconditioner(self, extra: Floats) -> Callable[[Floats], Floats]:
-        """Return the approximate inverse of H + diag(extra)."""
-        scale = 1 / (self.diagonal + extra)
-        if self.block is None:
-            return lambda r: scale * r
-        full, inverse = self.full, rough_inverse(self.block + np.diag(extra[self.full]))
-
-        def lift(r: Floats) -> Floats:
-            lifted = scale * r
-            lifted[full] = inverse @ r[full]
-            return lifted
-
-        return lift
-
-
-def rough_inverse(matrix: Floats) -> Floats:
-    """Return the inverse of a matrix without negative eigenvalues, that of its diagonal where flat.
-
-    Rounding leaves anything where columns depend on each other, which an inverse would blow up.
-    """
-    scale = 1 / np.sqrt(np.diag(matrix))
-    bends, axes = np.linalg.eigh(matrix * scale[:, None] * scale)
-    axes *= scale[:, None]
-    return np.asarray((axes / np.where(bends > FLAT, bends, 1.0)) @ axes.T)
+            return None
+        columns = rows.fullest_columns
+        if not len(columns):
+            return None
+        if self.cross is None:
+            self.cross = rows.cross_of(columns, self.weights)
+        if not np.isfinite(self.cross).all():
+            return None
+        return FullColumns(columns, self.cross, extra)
 
 
 class Twice:
