@@ -4,10 +4,16 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+import scipy.linalg
 import scipy.sparse as sp
 
 from noregret.hindsight import Rows
-from noregret.hindsight.solvers.dependence import independent_columns, surely_curved
+from noregret.hindsight.solvers.dependence import (
+    MAX_PLAIN_COLUMNS,
+    independent_columns,
+    pivoted,
+    surely_curved,
+)
 from tests.hindsight.problems import Floats
 
 
@@ -74,3 +80,18 @@ def test_curvature_is_claimed_only_where_it_is(seed: int) -> None:
     unit = X / norms
     assert least <= np.linalg.svd(unit, compute_uv=False)[-1] ** 2
     assert least > 0 or np.linalg.cond(unit) > 1e4
+
+
+@pytest.mark.parametrize("columns", [1, 6, MAX_PLAIN_COLUMNS, MAX_PLAIN_COLUMNS + 1])
+def test_pivoted_factors_are_those_of_lapack(columns: int) -> None:
+    draw = np.random.default_rng(55)
+    A = draw.normal(size=(columns, columns)) * 10.0 ** draw.integers(-3, 4, columns)
+    A[:, columns // 2] = 2 * A[:, 0] if columns > 1 else A[:, 0]
+    R, order = pivoted(A)
+    theirs = scipy.linalg.qr(A, mode="r", pivoting=True)[0]
+    assert sorted(order.tolist()) == list(range(columns))
+    assert not np.tril(R, -1).any()
+    size = float(np.linalg.norm(A))
+    np.testing.assert_allclose(R.T @ R, A[:, order].T @ A[:, order], atol=1e-13 * size**2)
+    left = np.abs(np.diag(theirs))
+    np.testing.assert_allclose(np.abs(np.diag(R)), left, rtol=1e-6, atol=1e-13 * size)

@@ -13,7 +13,12 @@ from scipy import sparse
 from noregret.errors import BadExample
 from noregret.hindsight import Rows, passes
 from noregret.hindsight.proofs.rounding import Floats
-from noregret.hindsight.solvers.curvature import ManyRows, Search
+from noregret.hindsight.solvers.curvature import (
+    MAX_ALWAYS_DENSE,
+    Factored,
+    ManyRows,
+    Search,
+)
 from noregret.hindsight.sparse import SMALL, SparseRows, compact
 
 RANDOM = np.random.default_rng(3)
@@ -87,7 +92,9 @@ def test_rows_too_large_and_too_small_for_squares() -> None:
 
 
 def test_every_pass_is_there() -> None:
-    assert {"scores", "combine", "combine_carefully", "bend", "gram", "cross", "lengths"} <= set(dir(passes))
+    assert {"scores", "combine", "combine_carefully", "bend", "gram", "cross", "lengths"} <= set(
+        dir(passes)
+    )
 
 
 def counted(steps: count[int], v: Floats, rest: Floats) -> bool:
@@ -116,3 +123,13 @@ def test_the_fullest_columns_speed_up_conjugate_gradients(monkeypatch: pytest.Mo
         v = curvature.solve(0.0, wanted, Search(None, 1e-8))
         assert np.linalg.norm(X.T @ (X @ v) - wanted) <= 1e-6 * np.linalg.norm(wanted)
     assert taken[0] < taken[1]
+
+
+def test_a_large_factor_solves_whatever_its_corner_is() -> None:
+    """The first and the last column have nothing in common, as those of two indicators."""
+    X = RANDOM.standard_normal((400, MAX_ALWAYS_DENSE + 1))
+    X[:200, 0], X[200:, -1] = 0.0, 0.0
+    H, r = X.T @ X, RANDOM.standard_normal(MAX_ALWAYS_DENSE + 1)
+    H[0, -1] = H[-1, 0] = 0.0
+    v = Factored(H).solve(1.0, r)
+    assert np.linalg.norm(H @ v + v - r) <= 1e-9 * np.linalg.norm(r)

@@ -196,7 +196,7 @@ class SparseRows(Rows):
 
         self.halves(add)
         sums[0] += sums[1]
-        return sums[0]
+        return np.asarray(sums[0])
 
 
 def compact(rows: Rows) -> Rows:

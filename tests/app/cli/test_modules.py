@@ -20,12 +20,13 @@ try:
 except SystemExit as end:
     assert not end.code, end.code
 finally:
-    print(*(name for name in sys.modules if name.split(".")[0] == "noregret"), file=sys.stderr)
+    ours = (name for name in sys.modules if name.split(".")[0] in ("noregret", "scipy"))
+    print(*ours, file=sys.stderr)
 """
 
 
 def loaded(*arguments: str) -> set[str]:
-    """Return the modules of noregret that a command line loads."""
+    """Return the modules of noregret and of SciPy that a command line loads."""
     line = [sys.executable, "-c", PROGRAM, *arguments]
     done = subprocess.run(line, capture_output=True, text=True, check=True)
     return set(done.stderr.splitlines()[-1].split())
@@ -39,3 +40,13 @@ def test_a_run_loads_few_modules_and_only_the_learner_in_use(learner: str, tmp_p
     algorithms = {module for family in FAMILIES for module in modules_of(family)}
     assert found & algorithms == {f"noregret.learners.{learner.replace('-', '_')}"}
     assert len(found) <= MAX_MODULES
+
+
+@pytest.mark.parametrize("name", ["one.csv", "one.svmlight", "one.vw"])
+def test_the_certificate_of_one_row_needs_no_scipy(name: str, tmp_path: Path) -> None:
+    """SciPy takes a quarter of a second to load, more than all else."""
+    path = tmp_path / name
+    texts = {"csv": "a,b,y\n0.5,0.25,1\n", "svmlight": "1 1:0.5 2:0.25\n"}
+    path.write_text(texts.get(name[4:], "1 | a:0.5 b:0.25\n"))
+    told = ("--target", "y") if name == "one.csv" else ()
+    assert "scipy" not in loaded("run", str(path), *told, "--learner", "widrow-hoff")

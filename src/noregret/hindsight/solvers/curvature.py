@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -17,8 +17,10 @@ from noregret.hindsight.proofs.deadline import check_time, expired
 from noregret.hindsight.proofs.rounding import Floats, norm
 from noregret.hindsight.rows import Rows
 from noregret.hindsight.solvers.doubled import Doubled
-from noregret.hindsight.solvers.full_columns import FullColumns
 from noregret.hindsight.sparse import SparseRows, compact
+
+if TYPE_CHECKING:
+    from noregret.hindsight.solvers.full_columns import FullColumns
 
 # Most unknowns of a dense factor.
 MAX_DENSE = 2_000
@@ -31,7 +33,7 @@ COPIED_SHARE = 0.4
 # Most numbers that conjugate gradients read per call, within limits on their steps.
 MAX_READ_NUMBERS = 400_000_000
 STEPS = (200, 2_000)
-# Steps of conjugate gradients before the fullest columns are eliminated, which takes as long as ten.
+# Steps of conjugate gradients before the fullest columns are eliminated, which costs ten steps.
 PLAIN_STEPS = 4
 # Fewest numbers in the rows for which that pays off.
 MIN_BLOCK_NUMBERS = 100_000
@@ -152,6 +154,15 @@ def solved(factor: Floats, r: Floats) -> Floats:
     return np.asarray(cho_solve((factor, True), r, check_finite=False))
 
 
+def back_substituted(upper: Floats, r: Floats) -> Floats:
+    """Return v with R v = r for an upper triangle R; by SciPy only if it is large."""
+    if len(r) <= MAX_ALWAYS_DENSE:
+        return np.asarray(np.linalg.solve(upper, r))
+    from scipy.linalg import solve_triangular
+
+    return np.asarray(solve_triangular(upper, r, check_finite=False))
+
+
 class FewRows:
     """H of fewer rows than features, solved by Cholesky factors over the rows (Woodbury)."""
 
@@ -265,6 +276,8 @@ class ManyRows:
             self.cross = rows.cross_of(columns, self.weights)
         if not np.isfinite(self.cross).all():
             return None
+        from noregret.hindsight.solvers.full_columns import FullColumns
+
         return FullColumns(columns, self.cross, extra)
 
 

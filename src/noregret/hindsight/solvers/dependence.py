@@ -16,6 +16,7 @@ from noregret.hindsight.blocks import is_sparse
 from noregret.hindsight.proofs.deadline import OutOfTime
 from noregret.hindsight.proofs.rounding import Floats, growth, two_sum
 from noregret.hindsight.rows import Rows
+from noregret.hindsight.solvers.curvature import back_substituted
 from noregret.hindsight.solvers.triangular import triangle
 from noregret.limits import UNIT
 
@@ -25,6 +26,8 @@ DEPENDENT_SHARE = 1e-12
 LAST_COLUMN_WEIGHT = 1e-6
 # Sums that exceed a bound on their underflow by this factor lose no digit by it.
 UNDERFLOW_MARGIN = 2.0**60
+# Up to this many columns, QR factors with pivoting are computed without SciPy.
+MAX_PLAIN_COLUMNS = 32
 # Beyond MAX_EXACT_COLUMNS the smallest eigenvalue is found by iteration.
 MAX_EXACT_COLUMNS, ITERATIONS = 256, 40
 
@@ -82,10 +85,10 @@ def smallest_eigenvalue(matrix: Floats) -> float:
     >>> round(smallest_eigenvalue(large), 6)
     1.0
     """
-    from scipy.linalg import cho_factor, cho_solve
-
     if len(matrix) <= MAX_EXACT_COLUMNS:
         return float(np.linalg.eigvalsh(matrix)[0])
+    from scipy.linalg import cho_factor, cho_solve
+
     try:
         factor = cho_factor(matrix, lower=True)
     except np.linalg.LinAlgError:
@@ -99,8 +102,6 @@ def smallest_eigenvalue(matrix: Floats) -> float:
 
 def independent_columns(rows: Rows) -> NDArray[np.intp] | None:
     """Return columns of which all others are proven to be combinations; None if not found."""
-    from scipy.linalg import qr, solve_triangular
-
     try:  # from the rows: the Gram matrix cannot tell large offsets from dependence
         R = triangle(rows)[0]
     except OutOfTime:
@@ -110,17 +111,49 @@ def independent_columns(rows: Rows) -> NDArray[np.intp] | None:
         return None
     # Of equal columns the first is kept, whatever rounding says.
     scale = np.where(norms > 0, norms, 1.0) / np.linspace(1.0, 1.0 - LAST_COLUMN_WEIGHT, len(norms))
-    factor, order = qr(R / scale, mode="r", pivoting=True)
+    factor, order = pivoted(R / scale)
     left = np.abs(np.diag(factor))
     rank = int(np.count_nonzero(left > DEPENDENT_SHARE))
     if not rank or rank == len(order):
         return None
     kept, others = order[:rank], order[rank:]
-    shares = solve_triangular(factor[:rank, :rank], factor[:rank, rank:])
+    shares = back_substituted(factor[:rank, :rank], factor[:rank, rank:])
     shares = powers_of_two(shares / scale[kept, None] * scale[others])
     if all(is_combination(rows, kept, j, share) for j, share in zip(others, shares.T, strict=True)):
         return np.asarray(np.sort(kept))
     return None
+
+
+def pivoted(matrix: Floats) -> tuple[Floats, NDArray[np.intp]]:
+    """Return the triangle of a QR factorisation with pivoting, and the order of its columns.
+
+    By SciPy, which takes a quarter of a second to load, only if columns are many.
+
+    Examples
+    --------
+    >>> R, order = pivoted(np.array([[1.0, 2.0], [1.0, 2.0]]))
+    >>> order, np.abs(R).round(3)
+    (array([1, 0]), array([[2.828, 1.414],
+           [0.   , 0.   ]]))
+    """
+    if len(matrix) > MAX_PLAIN_COLUMNS:
+        from scipy.linalg import qr
+
+        factor, order = qr(matrix, mode="r", pivoting=True)
+        return np.asarray(factor), np.asarray(order)
+    left, count = matrix.copy(), matrix.shape[1]
+    factor, order = np.zeros_like(matrix), np.arange(count)
+    for k in range(min(matrix.shape)):
+        longest = k + int(np.argmax(np.linalg.norm(left[:, k:], axis=0)))
+        for columns in (left, factor, order[None]):
+            columns[:, [k, longest]] = columns[:, [longest, k]]
+        factor[k, k] = np.linalg.norm(left[:, k])
+        if factor[k, k] == 0:
+            break
+        unit = left[:, k] / factor[k, k]
+        factor[k, k + 1 :] = unit @ left[:, k + 1 :]
+        left[:, k + 1 :] -= np.outer(unit, factor[k, k + 1 :])
+    return factor, order
 
 
 def powers_of_two(numbers: Floats) -> Floats:

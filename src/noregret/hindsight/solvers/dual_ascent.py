@@ -32,8 +32,8 @@ from noregret.hindsight.sparse import SparseRows
 STALLED, MIN_CUT = 6, 0.3
 # While a pass raises the lower bound by this share, the gap is not small: the loss is not computed.
 RISING = 0.05
-# Neighbours visited one after the other: single rows take half as long again to read, and more of them
-# need more passes.
+# Neighbours visited one after the other. Single rows take half as long again to read, and more
+# neighbours need more passes.
 NEIGHBOURS = 4
 # Numbers read between two checks of the clock.
 NUMBERS_PER_LOOK = 2_000_000

@@ -1,10 +1,10 @@
 """Exact elimination of the fullest columns from Newton's equations, for conjugate gradients.
 
 The fullest columns F are often numbers of different scales and frequent indicators, on which most
-of the condition of H depends. If every direction p is corrected on F by −H_FF⁻¹ (H p)_F, the residual
-stays zero on F, and conjugate gradients run on the Schur complement of H_FF among the others. With
-H_·F kept as a matrix, a correction takes no pass over the rows. Compared with H_FF⁻¹ as a block of
-the preconditioner, about half of the steps are needed.
+of the condition of H depends. If every direction p is corrected on F by −H_FF⁻¹ (H p)_F, the
+residual stays zero on F, and conjugate gradients run on the Schur complement of H_FF among the
+others. With H_·F kept as a matrix, a correction takes no pass over the rows. Compared with H_FF⁻¹
+as a block of the preconditioner, about half of the steps are needed.
 """
 
 from __future__ import annotations

@@ -30,7 +30,7 @@ from noregret.hindsight.proofs.rounding import (
     upward,
 )
 from noregret.hindsight.rows import Rows
-from noregret.hindsight.solvers.curvature import USUAL, Search
+from noregret.hindsight.solvers.curvature import USUAL, Search, back_substituted, solved
 from noregret.hindsight.solvers.tangent import OnRows
 from noregret.limits import SMALLEST, UNIT
 
@@ -185,11 +185,7 @@ class Triangular:
 
     def solve(self, added: Floats | float, r: Floats, search: Search = USUAL) -> Floats:
         """Return v with (H + diag(added)) v = r."""
-        from scipy.linalg import solve_triangular
-
-        factor = self.factor(added)
-        inner = solve_triangular(factor, r, trans="T", check_finite=False)
-        return np.asarray(solve_triangular(factor, inner, check_finite=False))
+        return solved(self.factor(added).T, r)
 
     def factor(self, added: Floats | float) -> Floats:
         """Return a triangular T with Tᵀ T = H + diag(added), kept solvable if H is singular."""
@@ -288,11 +284,9 @@ def lowest_paid(
 
     It is minus infinity if columns are too nearly dependent to prove anything.
     """
-    from scipy.linalg import solve_triangular
-
     n, rows = len(w), loss.rows
     factor = curvature.factor(penalty)
-    S = solve_triangular(factor, np.eye(n), check_finite=False)
+    S = back_substituted(factor, np.eye(n))
     if not (np.isfinite(S).all() and np.diag(S).all()):
         return -math.inf
     residues, off = loss.residues(w)

@@ -20,6 +20,8 @@ from noregret.linear.engine.recorder import unpack, unpacked
 Floats = NDArray[np.float64]
 # Words from which on a page is not extended.
 WORDS_PER_PAGE = 2**17
+# Numbers up to which a table is dense in any case: SciPy takes a quarter of a second to load.
+MAX_SMALL_TABLE = 2**12
 
 
 class Table(NamedTuple):
@@ -56,9 +58,13 @@ class Table(NamedTuple):
             heads = np.array((1 | features << 32, features << 32), dtype=np.uint64)
             if (table[:, :2].view(np.uint64) == heads).all():
                 return cls(table[:, 3:], table[:, 2], table[:, 2:])
+        starts, indices, data, outcomes = unpacked(words, rows)
+        if rows * features <= MAX_SMALL_TABLE:
+            X = np.zeros((rows, features))
+            X[np.repeat(np.arange(rows), np.diff(starts)), indices] = data
+            return cls(X, outcomes)
         from scipy import sparse
 
-        starts, indices, data, outcomes = unpacked(words, rows)
         made = sparse.csr_array((data, indices, starts), shape=(rows, features))
         made.has_canonical_format = True
         return cls(made, outcomes)
