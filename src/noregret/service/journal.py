@@ -332,6 +332,10 @@ def event_of(row: tuple[Any, ...]) -> Event:
     return event if type(event.seal) is bytes else event._replace(seal=bytes(event.seal or b""))
 
 
+# Made once: ``json.dumps`` makes one per call, which takes as long as the text of an example.
+ENCODER = json.JSONEncoder(sort_keys=True, ensure_ascii=False, allow_nan=False)
+
+
 def as_json(value: Any) -> str:
     """Return a value as JSON; equal values give equal text."""
-    return json.dumps(value, sort_keys=True, ensure_ascii=False, allow_nan=False)
+    return ENCODER.encode(value)

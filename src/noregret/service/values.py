@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Container, Iterable, Mapping
+from functools import lru_cache
 from typing import Any
 from uuid import uuid4
 
@@ -21,7 +22,9 @@ def text_of(x: Any) -> str:
     if isinstance(x, Mapping):
         if odd := [name for name in x if not isinstance(name, str)]:
             raise TypeError(f"the names of features are strings: got {odd[0]!r}")
-        return checked_json({name: plain(value) for name, value in x.items()}, "an example")
+        if any(isinstance(value, np.generic) for value in x.values()):
+            x = {name: plain(value) for name, value in x.items()}
+        return checked_json(x if type(x) is dict else dict(x), "an example")
     if isinstance(x, np.ndarray | list | tuple):
         return checked_json([plain(value) for value in x], "an example")
     raise TypeError(f"an example is a dict of names to values, or a list of numbers: got {x!r}")
@@ -32,8 +35,9 @@ def plain(value: Any) -> Any:
     return value.item() if isinstance(value, np.generic) else value
 
 
+@lru_cache(maxsize=1)
 def example_of(text: str) -> Any:
-    """Return an example from JSON."""
+    """Return an example from JSON, to be read only: it is predicted, then learned."""
     x = json.loads(text)
     return np.array(x, dtype=float) if isinstance(x, list) else x
 
