@@ -24,11 +24,6 @@ class Path:
         **paces: float,
     ) -> None: ...
     def run(
-        self,
-        far: Singles,
-        mic: Singles,
-        heard: Singles,
-        left: Singles,
-        said: Singles | None = None,
+        self, far: Singles, mic: Singles, heard: Singles, left: Singles, said: Singles | None = None
     ) -> None: ...
     def response(self) -> Singles: ...

@@ -39,8 +39,5 @@ class ShrinkingMargin(Additive):
 
 class Leader(Engine):
     def __init__(
-        self,
-        loss: str | Loss = "linear",
-        radius: float = 1.0,
-        loss_parameter: float | None = None,
+        self, loss: str | Loss = "linear", radius: float = 1.0, loss_parameter: float | None = None
     ) -> None: ...

@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from noregret.base.display import as_renderable, as_text
-from noregret.base.json_text import canonical, indented
 from noregret.limits import MAX_CLASS_LIST, MAX_TEXT
 from noregret.proof.theorems.assumptions import Finding
 
@@ -180,6 +179,8 @@ class Certificate:
 
     def to_json(self) -> str:
         """Return the file's text."""
+        from noregret.base.json_text import indented
+
         return indented(self.to_dict()) + "\n"
 
     def save(self, path: str | Path) -> None:
@@ -252,5 +253,7 @@ def max_characters(path: str, text: str) -> int:
 
 def seal(contents: Mapping[str, Any]) -> str:
     """Return a digest of a certificate's own contents, which shows accidental changes."""
+    from noregret.base.json_text import canonical
+
     text = canonical(contents).encode()
     return "blake2b:" + hashlib.blake2b(text, digest_size=32).hexdigest()

@@ -28,7 +28,6 @@ from noregret.proof.certificates.certificate import (
 )
 from noregret.proof.theorems.assumptions import Finding, starts_untrained
 from noregret.proof.theorems.base_evidence import BaseEvidence
-from noregret.proof.theorems.delay import DELAYED, in_time, rate_of
 from noregret.proof.theorems.theorem import REGRETS, Theorem
 
 if TYPE_CHECKING:
@@ -140,15 +139,13 @@ class ExtraArguments(dict[str, Any]):
 def candidates(learner: LearnerLike, name: str | None, delayed: bool = False) -> list[Theorem]:
     """Return the applicable theorems, in order."""
     if name is None:
-        if delayed and isinstance(learner, Learner) and rate_of(learner) is not None:
-            return [DELAYED]
-        return [t for t in learner.theorems if t.covers(learner.params) and not t.beside]
+        late = late_theorems(learner) if delayed else []
+        return late or [t for t in learner.theorems if t.covers(learner.params) and not t.beside]
     from noregret.proof.theorems.averaging import theorems as general_theorems
     from noregret.proof.theorems.tuning import takes_of
 
     general = general_theorems if isinstance(learner, Learner) and learner.engine.linear else ()
-    late = (DELAYED,) if isinstance(learner, Learner) and rate_of(learner) is not None else ()
-    known = {t.name: t for t in (*learner.theorems, *general, *late)}
+    known = {t.name: t for t in (*learner.theorems, *general, *late_theorems(learner))}
     if name not in known:
         hint = f"choose one of {', '.join(known)}" if known else "it answers for none"
         raise ValueError(f"{learner.name} does not answer for {name!r}: {hint}")
@@ -158,6 +155,13 @@ def candidates(learner: LearnerLike, name: str | None, delayed: bool = False) ->
             hint = f"{type(learner).__name__}.tuned({takes_of(known[name])}) would be one it covers"
         raise ValueError(f"{name} does not speak of {learner!r}: {hint}")
     return [known[name]]
+
+
+def late_theorems(learner: LearnerLike) -> list[Theorem]:
+    """Return the theorem about late outcomes, if a learner has one."""
+    from noregret.proof.theorems.delay import DELAYED, rate_of
+
+    return [DELAYED] if isinstance(learner, Learner) and rate_of(learner) is not None else []
 
 
 def beside(learner: LearnerLike) -> list[Theorem]:
@@ -173,6 +177,8 @@ def chosen(
     for theorem in theorems:
         checked = [starts_untrained(evidence), *(a.check(evidence) for a in theorem.assumptions)]
         if evidence.delay and not theorem.delayed:
+            from noregret.proof.theorems.delay import in_time
+
             checked.append(in_time(evidence))
         findings = tuple(found for found in checked if found is not None)
         if all(surely(found) for found in findings):

@@ -13,7 +13,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from noregret.app.results.run import ClassCount, Measures, Previous
-from noregret.base.mistakes import are_mistakes
 from noregret.base.numbers import known
 from noregret.linear.learner import is_of_classes
 from noregret.streams.class_labels import as_written
@@ -97,6 +96,8 @@ class LabelMeasures:
 
     def take(self, y: Floats, scores: Floats, importances: Floats) -> None:
         """Take rows into account; importances do not count here."""
+        from noregret.base.mistakes import are_mistakes  # for two classes only
+
         truth = (y > 0).astype(np.int64)
         said = np.where(are_mistakes(y, scores), 1 - truth, truth)
         self.confusion += np.bincount(2 * truth + said, minlength=4).reshape(2, 2)

@@ -17,7 +17,6 @@ import numpy as np
 from noregret.app.commands.outputs import Outputs
 from noregret.app.commands.run.checkpoint import PREDICTIONS, ROWS, TAGS, companions
 from noregret.app.commands.run.concluding import certified, conclude, write_all, write_model
-from noregret.app.commands.run.useless_data import check_positive, refuse_nothing
 from noregret.app.commands.run.watching import Watching
 from noregret.app.results.loss_choice import (
     AS_NUMBERS,
@@ -274,10 +273,7 @@ class Run:
                 self.interrupted = self.stopping and not endless
                 if self.interrupted and self.checkpoint is not None and self.learner.rounds:
                     self.save_checkpoint()
-            if not self.rounds:
-                refuse_nothing(self)
-            if not self.interrupted:
-                check_positive(self)
+            self.check_data()
             self.spent = time.perf_counter() - self.began
             return self.finish(started)
         except BaseException as error:
@@ -288,6 +284,14 @@ class Run:
             if self.checkpoint is not None and not Path(self.checkpoint).exists():
                 self.remove_checkpoint()  # no run can resume from here
             raise
+
+    def check_data(self) -> None:
+        """Raise an error if there was nothing to learn from, or no positive label."""
+        named = self.stream.options.positive is not None and not self.interrupted
+        if not self.rounds or (named and not self.watching.positives):
+            from noregret.app.commands.run.useless_data import nothing_learned, one_label
+
+            raise one_label(self) if self.rounds else nothing_learned(self)
 
     def blocks(self) -> Iterator[Block]:
         """Begin, unless the run is resumed, and return the blocks; the first chooses the loss."""
