@@ -147,3 +147,14 @@ def test_bad_workbooks_are_named(tmp_path: Path) -> None:
                 list(read(tmp_path / f"{name}.xlsx", target="y"))
     with pytest.raises(NoRegretError, match="does not apply to xlsx"):
         read(tmp_path / "b.xlsx", target="sold", delimiter=";")
+
+
+def test_a_far_cell_is_refused_before_memory_is_taken(tmp_path: Path) -> None:
+    import openpyxl
+
+    book = openpyxl.Workbook()
+    book.active.append(["a", "y"])
+    book.active["XFD1048576"] = 3
+    book.save(tmp_path / "far.xlsx")
+    with pytest.raises(NoRegretError, match=r"row 1,048,576 and column 16,384: delete the cells"):
+        list(read(tmp_path / "far.xlsx", target="y"))

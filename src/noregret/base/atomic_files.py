@@ -107,6 +107,8 @@ class Growing(FileIO):
 
     def add(self, contents: memoryview) -> None:
         """Write all bytes at the current position."""
+        if not contents.nbytes:  # which cannot be cast
+            return
         rest = contents.cast("B")
         if self.hash is not None:
             self.hash.update(rest)

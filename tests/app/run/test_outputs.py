@@ -103,6 +103,13 @@ def test_a_full_disk_leaves_what_was_there_and_the_rest_is_written(
     assert sorted(p.name for p in tmp_path.iterdir()) == sorted(["d.csv", *NAMES.values()])
 
 
+def test_a_first_row_that_is_bad_leaves_no_predictions_and_says_why(tmp_path: Path) -> None:
+    bad = tmp_path / "bad.csv"
+    bad.write_text("a,y\n1,inf\n2,3\n")
+    told = refused("run", str(bad), "--target", "y", "--predictions", str(tmp_path / "p.csv"))
+    assert "line 2: the outcome is inf" in told
+
+
 def test_a_disk_too_small_for_what_is_gathered_is_told(file: Path, tmp_path: Path) -> None:
     ended = on_a_small_disk(5_000, "run", file, *PLAIN, "--predictions", tmp_path / "p.csv")
     assert ended.returncode == 1

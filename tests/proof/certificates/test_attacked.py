@@ -218,6 +218,17 @@ def test_an_exact_fit_may_be_missed_for_lack_of_time() -> None:
     assert verify(sealed(contents), rows, y).confirmed
 
 
+@pytest.mark.parametrize("learner", [noregret.WidrowHoff, noregret.Logistic, noregret.Perceptron])
+@pytest.mark.parametrize("norm", ["0", "1e-320", "1", "5"])
+def test_a_class_that_the_loss_does_not_have_is_no_crash(learner: Any, norm: str) -> None:
+    X, y = np.array([[1.0], [-1.0], [2.0], [-3.0]]), np.array([1.0, -1.0, 1.0, -1.0])
+    contents = play(learner(), X, y).certificate().to_dict()
+    contents["hindsight"]["class"] = f"linear predictors of norm at most {norm}"
+    witness = contents["hindsight"]["witness"]
+    shorter = np.linalg.norm(list(witness.values())) > float(norm)
+    assert not shorter or failed(sealed(contents), X, y)
+
+
 def test_an_invented_target_is_not_confirmed() -> None:
     contents = play(noregret.WidrowHoff(rate=0.2, norm=2.0), X, Y).certificate().to_dict()
     contents["data"]["target"] = "lies"

@@ -118,7 +118,10 @@ class Replay:
                 return found
             # All that is known there is that no loss is below 0.
             return replace(found, comparator=words, gap=found.loss, exact=False)
-        answer = ball(norm)
+        try:
+            answer = ball(norm)
+        except ValueError:  # no such class for this loss: the words differ, and are refused
+            return found
         return replace(
             found,
             comparator=words,

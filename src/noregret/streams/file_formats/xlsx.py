@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+import zipfile
+import zlib
 from collections.abc import Iterator
 from datetime import date, datetime
 from functools import partial
@@ -16,6 +19,11 @@ from noregret.streams.stream import reader_of
 
 # Rows among which the row of names may be.
 MAX_TITLE_ROWS = 20
+# Cells of the rectangle that a sheet fills, empty ones included: the reader holds all, at 32 bytes.
+MAX_CELLS = 100_000_000
+CELL = re.compile(rb"""\sr=["']([A-Z]{1,3})([0-9]{1,7})["']""")
+# Bytes of XML searched at a time, and those of which a part may be in the next.
+PIECE, LONGEST_CELL = 1 << 20, 16
 
 
 def sheet_text(file: IO[bytes], path: str, name: str | None, header: bool) -> IO[bytes]:
@@ -28,6 +36,7 @@ def sheet_text(file: IO[bytes], path: str, name: str | None, header: bool) -> IO
             "pip install 'noregret[excel]', or save the sheet as CSV",
             file=path,
         ) from None
+    check_size(file, path)
     try:
         book = CalamineWorkbook.from_filelike(file)
         if name is not None and name not in book.sheet_names:
@@ -47,6 +56,38 @@ def sheet_text(file: IO[bytes], path: str, name: str | None, header: bool) -> IO
     if header:
         check_names(first, sheet.name, path)
     return csv_of(chain(first, rows))
+
+
+def check_size(file: IO[bytes], path: str) -> None:
+    """Refuse a workbook with a sheet that reaches to a far cell, before memory is allocated."""
+    try:
+        with zipfile.ZipFile(file) as parts:
+            sheets = [name for name in parts.namelist() if "worksheets/" in name]
+            for name in sheets:
+                with parts.open(name) as text:
+                    columns, rows = extent(text)
+                if columns * rows > MAX_CELLS:
+                    raise NoRegretError(
+                        f"a sheet reaches to row {rows:,} and column {columns:,}",
+                        "delete the cells far from the table, or save the sheet as CSV",
+                        file=path,
+                    )
+    except (zipfile.BadZipFile, zlib.error, OSError, NotImplementedError, RuntimeError):
+        pass  # the reader says what is wrong
+    file.seek(0)
+
+
+def extent(text: IO[bytes]) -> tuple[int, int]:
+    """Return the last column and the last row that the cells of a sheet name."""
+    columns, rows, rest = 0, 0, b""
+    while piece := text.read(PIECE):
+        for letters, digits in set(CELL.findall(rest + piece)):
+            at = 0
+            for letter in letters:
+                at = 26 * at + letter - 64
+            columns, rows = max(columns, at), max(rows, int(digits))
+        rest = piece[-LONGEST_CELL:]
+    return columns, rows
 
 
 def check_names(rows: list[list[str]], sheet: str, path: str) -> None:
