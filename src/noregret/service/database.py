@@ -82,9 +82,9 @@ class Sqlite:
             if not self.tables():
                 self.run(f"PRAGMA application_id = {APPLICATION}")
             self.run("COMMIT")
-        except sqlite3.Error as error:
+        except (sqlite3.Error, UnicodeDecodeError) as error:
             self.rows.close()
-            if error.sqlite_errorcode == sqlite3.SQLITE_BUSY:
+            if getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_BUSY:
                 what = "in use by another service"
                 raise NoRegretError(what, "stop that one first", file=path) from None
             raise NoRegretError(f"not a journal, or a damaged one ({error})", file=path) from None

@@ -7,7 +7,9 @@ last snapshot with the labels since then learned once more, in order.
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Iterator
+from decimal import Decimal
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -35,6 +37,11 @@ COLUMNS = (
     " key, scores, round"
 )
 SEALED = 12  # columns that every seal covers
+TEXT, WHOLE, NUMBER = str | None, int | None, float | None
+KINDS = (
+    int, str, float, str, int, float, str, int, TEXT, WHOLE, NUMBER, NUMBER, bytes, TEXT, TEXT,
+    WHOLE,
+)  # fmt: skip
 
 
 class Event(NamedTuple):
@@ -82,8 +89,8 @@ class Event(NamedTuple):
     scores: str | None = None
     round: int | None = None
 
-    def sealed(self, before: bytes) -> Event:
-        """Return the event with its seal, given that of the label before."""
+    def sealed(self, before: bytes = b"") -> Event:
+        """Return the event with its seal, given that of the label before if it has one."""
         digest = blake2b(before, digest_size=16)
         digest.update(as_json(self[:SEALED]).encode("utf-8", "surrogatepass"))
         if self.key is not None or self.scores is not None:
@@ -133,13 +140,18 @@ class Journal:
                 self.note("format", FORMAT)
                 # Gradient descent steps by the gradients of the weights that predicted.
                 self.note("late-gradients", "as served")
-            found = self.fact("format") if not tables or "facts" in tables else None
+                self.note("predictions", "sealed")  # also without a label
+                tables = self.database.tables()
+            found = self.fact("format") if "facts" in tables else None
             if found == FIRST_FORMAT:
                 self.upgrade()
                 found = FORMAT
+            self.seals_all = "facts" in tables and self.fact("predictions") is not None
             self.commit()
-        except self.failures as error:
+        except (*self.failures, NoRegretError, UnicodeDecodeError) as error:
             self.close()
+            if isinstance(error, NoRegretError):
+                raise
             what = f"not a journal, or a damaged one ({error})"
             raise NoRegretError(what, file=self.path) from None
         if found != FORMAT:
@@ -160,6 +172,8 @@ class Journal:
         self.create(SCHEMA[SCHEMA.index("-- The model of each key") :])
         last = "SELECT learned, model, seal FROM snapshots ORDER BY learned DESC LIMIT 1"
         if (row := self.database.row(last)) is not None:
+            if not isinstance(row[2], bytes):
+                raise NoRegretError("a damaged journal", "restore it from a backup", file=self.path)
             self.keep_model("", row[0], row[1])
             self.keep_snapshot(row[0], row[2])
         self.database.run("DROP TABLE snapshots")
@@ -202,13 +216,21 @@ class Journal:
     # Events.
 
     def find(self, name: str) -> Event | None:
-        """Return the event of an id."""
+        """Return the event of an id; one without a label must be as it was served."""
         row = self.database.row(f"SELECT {COLUMNS} FROM events WHERE id = ?", [name])
-        return None if row is None else event_of(row)
+        if row is None:
+            return None
+        event = event_of(row)
+        sealed = event.seal or self.seals_all
+        whole = event.sealed() == event if sealed else can_be_read(event)
+        if event.y is None and not whole:
+            what = f"damaged: the prediction {name!r} is not the one that was served"
+            raise NoRegretError(what, "restore it from a backup", file=self.path)
+        return event
 
     def add(self, event: Event) -> None:
         """Add a prediction, with its label if that came with it."""
-        self.database.run(INSERT, event)
+        self.database.run(INSERT, event if event.seal else event.sealed())
 
     def add_label(self, event: Event) -> None:
         """Add the label of a prediction."""
@@ -246,7 +268,10 @@ class Journal:
             " coalesce(round, learned) - 1 > made THEN 1 ELSE 0 END),"
             " sum(coalesce(round, learned) - 1 - made), max(time), max(labelled) FROM events"
         )
-        seq, labels, loss, late, delay, time, labelled = (each or 0 for each in row or [None] * 7)
+        numbers = [each or 0 for each in row or [None] * 7]
+        if not all(isinstance(n, int | float | Decimal) and math.isfinite(n) for n in numbers):
+            raise TypeError("a column of events does not hold numbers")
+        seq, labels, loss, late, delay, time, labelled = numbers
         gone = self.removed()
         return Totals(
             max(int(seq), gone.predictions),
@@ -327,9 +352,24 @@ INSERT = f"INSERT INTO events ({COLUMNS}) VALUES ({', '.join('?' * len(Event._fi
 
 
 def event_of(row: tuple[Any, ...]) -> Event:
-    """Return an event from its row."""
+    """Return an event from its row, whose columns must have the types of the schema."""
     event = Event(*row)
-    return event if type(event.seal) is bytes else event._replace(seal=bytes(event.seal or b""))
+    if type(event.seal) is not bytes and isinstance(event.seal, memoryview | None):
+        event = event._replace(seal=bytes(event.seal or b""))
+    numbers = event.time, event.score, event.labelled or 0.0, event.loss or 0.0
+    if not all(map(isinstance, event, KINDS)) or not all(map(math.isfinite, numbers)):
+        what = f"damaged: the event {event.id!r} cannot be read"
+        raise NoRegretError(what, "restore the journal from a backup")
+    return event
+
+
+def can_be_read(event: Event) -> bool:
+    """Return whether the example and the answer are the JSON that they should be."""
+    try:
+        prediction, _ = json.loads(event.answer)
+        return isinstance(json.loads(event.x), dict | list) and prediction is not None
+    except (TypeError, ValueError):
+        return False
 
 
 # Made once: ``json.dumps`` makes one per call, which takes as long as the text of an example.

@@ -116,6 +116,8 @@ class Service:
         try:
             self.contenders = self._restored(learner, resident, loss)
             totals = self.journal.totals()
+            if self.journal.snapshot()[0] > totals.labels:
+                raise ValueError("labels that its models have learned are missing")
         except BaseException as error:
             self.journal.close()
             damaged = isinstance(error, (*self.journal.failures, TypeError, ValueError))
