@@ -62,7 +62,7 @@ class Sqlite:
         The file, which is created if it does not exist.
     """
 
-    failures: tuple[type[Exception], ...] = (sqlite3.Error,)
+    failures: tuple[type[Exception], ...] = (sqlite3.Error, UnicodeDecodeError)
     types: dict[str, str] = {}  # noqa: RUF012
 
     def __init__(self, path: str | Path) -> None:

@@ -148,10 +148,11 @@ class Journal:
                 found = FORMAT
             self.seals_all = "facts" in tables and self.fact("predictions") is not None
             self.commit()
-        except (*self.failures, NoRegretError, UnicodeDecodeError) as error:
+        except NoRegretError:
             self.close()
-            if isinstance(error, NoRegretError):
-                raise
+            raise
+        except self.failures as error:
+            self.close()
             what = f"not a journal, or a damaged one ({error})"
             raise NoRegretError(what, file=self.path) from None
         if found != FORMAT:

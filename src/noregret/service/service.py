@@ -124,7 +124,7 @@ class Service:
             if isinstance(error, NoRegretError) or not damaged:
                 raise
             raise ServiceError(f"a damaged journal ({error})", file=store) from None
-        self._seq, self._time = totals.predictions, totals.time
+        self._seq, self._time = totals.predictions, float(totals.time)
         self.removed, self._expired = totals.removed, totals.expired
         self.labels, self.loss = totals.labels, totals.loss
         self.late, self.delay = totals.late, totals.delay
@@ -388,7 +388,7 @@ class Service:
         raise error
 
     def _now(self) -> float:
-        self._time = max(self._time, self._clock())
+        self._time = max(self._time, float(self._clock()))
         return self._time
 
     @property
