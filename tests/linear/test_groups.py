@@ -14,7 +14,7 @@ from scipy import sparse
 import noregret as nr
 from noregret.base.model_file import dumps
 from noregret.errors import BadExample, ModelFileError
-from noregret.linear.groups import Groups
+from noregret.linear.groups import Groups, bytes_of
 from tests.thorough import paired
 
 RNG = np.random.default_rng(5)
@@ -57,6 +57,17 @@ def test_groups_are_a_dict_of_learners(learner: Any, resident: int, tmp_path: Pa
     assert groups.rounds == len(KEYS)
     assert groups.total_loss == pytest.approx(sum(a.total_loss for a in wanted.values()), rel=1e-9)
     assert {r.key: r.rounds for r in groups.records()} == {k: a.rounds for k, a in wanted.items()}
+
+
+def test_memory_bounds_the_learners_that_are_held() -> None:
+    groups, wanted = Groups(nr.Nlms(), memory=100_000), {k: nr.Nlms() for k in range(200)}
+    for row in range(600):
+        key, x = row * 7 % 200, {"a": 1.0 + row % 3, "b": -1.0}
+        groups.learn_one(key, x, float(key))
+        wanted[key].learn_one(x, float(key))
+        assert sum(map(bytes_of, groups._live.values())) <= 100_000 * 1.1
+    assert 10 < len(groups._live) < len(groups) == 200
+    assert all(dumps(groups[key]) == dumps(alone) for key, alone in wanted.items())
 
 
 def frames() -> dict[str, tuple[Any, Any]]:

@@ -125,8 +125,12 @@ def dumps(learner: Named) -> bytes:
     return b"".join(pieces_of(*parts_of(*described(learner))))
 
 
-def loads(contents: bytes, name: str, loss: Loss | None = None) -> Any:
-    """Return the learner that ``dumps`` has written; ``name`` is for messages."""
+def loads(contents: bytes, name: str, loss: Loss | None = None, *, own: bool = False) -> Any:
+    """Return the learner that ``dumps`` has written; ``name`` is for messages.
+
+    What this process has written itself (``own``) is not checked against the schema, which would
+    take most of the time.
+    """
     from safetensors import SafetensorError
     from safetensors.numpy import load as arrays_in
 
@@ -136,7 +140,7 @@ def loads(contents: bytes, name: str, loss: Loss | None = None) -> Any:
         arrays = arrays_in(contents)
     except (SafetensorError, KeyError, RecursionError, TypeError, ValueError) as error:
         raise ModelFileError("not a noregret model, or a damaged one", file=name) from error
-    return with_preparation(*contained(metadata, arrays, name, loss), name)
+    return with_preparation(*contained(metadata, arrays, name, loss, own), name)
 
 
 def load(path: str | Path, *, loss: Loss | None = None) -> Any:
@@ -179,7 +183,11 @@ def load_with_stream(
 
 
 def contained(
-    metadata: dict[str, str], arrays: dict[str, NDArray[Any]], path: str | Path, loss: Loss | None
+    metadata: dict[str, str],
+    arrays: dict[str, NDArray[Any]],
+    path: str | Path,
+    loss: Loss | None,
+    own: bool = False,
 ) -> tuple[Any, dict[str, Any] | None, dict[str, NDArray[Any]]]:
     """Rebuild a learner, and the state of its stream, from the parts of a file."""
     try:
@@ -196,7 +204,8 @@ def contained(
         )
     if metadata.get("digest") != _digest(text, arrays):
         raise ModelFileError("damaged: its contents do not match its digest", file=path)
-    header = parsed(text, "model", path, ModelFileError)
+    if not own:
+        header = parsed(text, "model", path, ModelFileError)
     if loss is not None and not any(is_python(value) for value in _values(header)):
         raise ValueError(f"{path}: its loss is not written in Python: leave loss out")
     try:

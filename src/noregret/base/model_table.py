@@ -7,7 +7,7 @@ import json
 import os
 import sqlite3
 import weakref
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
@@ -16,6 +16,8 @@ from urllib.parse import quote
 from noregret.base.atomic_files import beside
 from noregret.errors import ModelFileError, NoRegretError
 
+# A key, its rounds and its loss, and its model.
+Row = tuple[Any, int, float, bytes]
 FORMAT = "noregret.groups/1"
 # Marks the file as ours for SQLite and `file`.
 APPLICATION = 0x6E6F7265
@@ -69,11 +71,13 @@ class ModelTable:
         """Write down facts about all models."""
         self.rows.executemany("INSERT OR REPLACE INTO facts VALUES (?, ?)", facts.items())
 
-    def put(self, key: Any, rounds: int, loss: float, model: bytes) -> None:
-        """Keep a model, instead of an earlier one of its key."""
-        text = json.dumps(key)
-        row = (text, rounds, loss, model, seal(text, rounds, loss, model))
-        self.rows.execute("INSERT OR REPLACE INTO models VALUES (?, ?, ?, ?, ?)", row)
+    def put(self, rows: Iterable[Row]) -> None:
+        """Keep models with their keys, rounds and losses, instead of earlier ones of these keys."""
+        sealed = (
+            (text := json.dumps(key), rounds, loss, model, seal(text, rounds, loss, model))
+            for key, rounds, loss, model in rows
+        )
+        self.rows.executemany("INSERT OR REPLACE INTO models VALUES (?, ?, ?, ?, ?)", sealed)
 
     def get(self, key: Any) -> bytes | None:
         """Return the model of a key; None if there is none."""

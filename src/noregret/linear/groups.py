@@ -5,8 +5,9 @@ from __future__ import annotations
 import math
 import threading
 from collections import OrderedDict
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from itertools import islice
 from numbers import Integral
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -16,15 +17,21 @@ from numpy.typing import NDArray
 
 from noregret.base.compiled.losses import Loss, PythonLoss
 from noregret.base.model_file import dumps, loads
-from noregret.base.model_table import ModelTable
+from noregret.base.model_table import ModelTable, Row
 from noregret.checks import whole
 from noregret.errors import NoRegretError
 from noregret.linear.inputs import row_count
 from noregret.linear.learner import Learner
 
 Key = str | int
-# Learners held in memory at the same time.
-RESIDENT = 10_000
+# Bytes for learners held in memory at the same time.
+MEMORY = 1 << 30
+# Learners that are measured to find out how many fit, and the calls between two measurements.
+MEASURED, BETWEEN = 20, 4_096
+# Estimated bytes of a learner besides its arrays, and of each of its features.
+BYTES, BYTES_PER_FEATURE = 2_500, 200
+# One in so many learners goes to the file when there are too many.
+SHARE = 16
 
 
 class Record(NamedTuple):
@@ -52,7 +59,9 @@ class Groups:
     learner
         An untrained learner, which every key starts with a copy of.
     resident
-        The number of learners to hold in memory.
+        The number of learners to hold in memory; by default as many as fit into ``memory``.
+    memory
+        Bytes for learners in memory, estimated from some of them.
 
     Examples
     --------
@@ -67,12 +76,19 @@ class Groups:
     (['Oslo', 'Rome'], 100)
     """
 
-    def __init__(self, learner: Learner, *, resident: int = RESIDENT) -> None:
+    def __init__(
+        self, learner: Learner, *, resident: int | None = None, memory: int = MEMORY
+    ) -> None:
         if not isinstance(learner, Learner):
             raise TypeError(f"Groups takes a learner, such as Auto(): got {learner!r}")
         if learner.rounds:
             raise ValueError("the learner has learned already: give an untrained one (clone())")
-        self.learner, self.resident = learner.clone(), whole("resident", resident)
+        self.learner = learner.clone()
+        self.resident = None if resident is None else whole("resident", resident)
+        self.memory = whole("memory", memory)
+        self._room = self.resident or MEASURED
+        self._unmeasured = 0  # calls since learners were measured
+        self._own: set[Key] = set()  # keys whose learners in the file are of this process
         # Files have no code, so a loss that is written in Python is handed on.
         self._loss = next((p for p in learner.params.values() if isinstance(p, PythonLoss)), None)
         self._live: OrderedDict[Key, Learner] = OrderedDict()
@@ -100,7 +116,7 @@ class Groups:
                 return
             learner = self.learner.clone()
             learner.learn_one(x, y)
-            self._keep(key, learner)
+            self.keep(key, learner)
 
     # Many examples.
 
@@ -168,13 +184,16 @@ class Groups:
     def using(self, key: Key) -> Iterator[Learner]:
         """Lock, and give the learner of a key to learn with; a new one is kept if it learns."""
         with self._lock:
-            learner = self._fetched(key)
-            if learner is None:
-                learner = self.learner.clone()
+            learner = self.fetch(key)
             try:
                 yield learner
             finally:
-                self._keep(key, learner)
+                self.keep(key, learner)
+
+    def fetch(self, key: Key) -> Learner:
+        """Return the learner of a key to learn with and to ``keep``, a new one for a new key."""
+        found = self._fetched(key)
+        return self.learner.clone() if found is None else found
 
     def __getitem__(self, key: Key) -> Learner:
         """Return a copy of the learner of a key, or raise KeyError."""
@@ -232,22 +251,44 @@ class Groups:
         contents = None if self._parked is None else self._parked.get(key)
         if contents is None:
             return None
-        found: Learner = loads(contents, str(self._table().path), self._loss)
-        self._keep(key, found)
+        own = key in self._own
+        found: Learner = loads(contents, str(self._table().path), self._loss, own=own)
+        self.keep(key, found)
         return found
 
-    def _keep(self, key: Key, learner: Learner) -> None:
+    def keep(self, key: Key, learner: Learner) -> None:
         """Hold a learner in memory, if it has learned anything."""
-        if learner.rounds:
-            self._live[key_of(key)] = learner
-            self._park(self.resident)
+        if not learner.rounds:
+            return
+        self._live[key_of(key)] = learner
+        self._unmeasured += 1
+        full = len(self._live) > self._room
+        if self.resident is None and (full or self._unmeasured >= BETWEEN):
+            self._measure()
+        if len(self._live) > self._room:
+            self._park(self._room - self._room // SHARE)
+
+    def _measure(self) -> None:
+        """Estimate how many learners fit into memory, from some of them."""
+        step = max(1, len(self._live) // MEASURED)
+        sizes = [bytes_of(each) for each in islice(self._live.values(), 0, None, step)]
+        fit = int(self.memory / (sum(sizes) / len(sizes)))
+        # They are measured again when there are twice as many.
+        self._room = max(1, min(fit, 2 * max(len(self._live), MEASURED)))
+        self._unmeasured = 0
 
     def _park(self, resident: int) -> None:
         """Move the least recently used learners to the file until few enough are in memory."""
-        while len(self._live) > resident:
-            key, learner = next(iter(self._live.items()))
-            self._table().put(key, learner.rounds, learner.total_loss, dumps(learner))
+        parked = list(islice(self._live.items(), len(self._live) - resident))
+        self._table().put(self._rows(parked))
+        for key, _ in parked:
             del self._live[key]
+
+    def _rows(self, learners: Iterable[tuple[Key, Learner]]) -> Iterator[Row]:
+        """Yield what the file holds of some learners."""
+        for key, learner in learners:
+            yield key, learner.rounds, learner.total_loss, dumps(learner)
+            self._own.add(key)
 
     def _table(self) -> ModelTable:
         """Return the file of learners that are not in memory."""
@@ -261,14 +302,18 @@ class Groups:
         """Write all learners to one file, atomically."""
         with self._lock:
             table = self._table()
-            for key, learner in self._live.items():
-                table.put(key, learner.rounds, learner.total_loss, dumps(learner))
+            table.put(self._rows(self._live.items()))
             table.note(learner=dumps(self.learner))
             table.copy_to(path)
 
     @classmethod
     def load(
-        cls, path: str | Path, *, resident: int = RESIDENT, loss: Loss | None = None
+        cls,
+        path: str | Path,
+        *,
+        resident: int | None = None,
+        memory: int = MEMORY,
+        loss: Loss | None = None,
     ) -> Groups:
         """Read what ``save`` has written; learners are fetched when their key comes.
 
@@ -276,18 +321,20 @@ class Groups:
         ----------
         path
             The file.
-        resident
-            The number of learners to hold in memory.
+        resident, memory
+            As in ``Groups``.
         loss
             The loss, if it is written in Python: files have no code.
         """
         table = ModelTable(path)
-        groups = cls(loads(table.fact("learner") or b"", str(path), loss), resident=resident)
+        learner = loads(table.fact("learner") or b"", str(path), loss)
+        groups = cls(learner, resident=resident, memory=memory)
         groups._parked = table
         return groups
 
     def __repr__(self) -> str:
-        return f"Groups({self.learner!r}, resident={self.resident})"
+        bound = f"memory={self.memory}" if self.resident is None else f"resident={self.resident}"
+        return f"Groups({self.learner!r}, {bound})"
 
 
 def key_of(key: Any) -> Key:
@@ -299,14 +346,28 @@ def key_of(key: Any) -> Key:
     raise TypeError(f"a key is a string or a whole number: got {key!r}")
 
 
+def bytes_of(learner: Learner) -> int:
+    """Estimate the memory that a learner takes."""
+    arrays, _, names = learner.get_state()
+    numbers: int = sum(np.asarray(array).nbytes for array in arrays.values())
+    return BYTES + BYTES_PER_FEATURE * len(names) + numbers + numbers // 4
+
+
 def rows_by_key(keys: list[Key]) -> Iterator[tuple[Key, NDArray[np.int64]]]:
     """Yield each key in order of appearance, with its rows in order."""
+    order, spans = sorted_by_key(keys)
+    for key, start, end in spans:
+        yield key, order[start:end]
+
+
+def sorted_by_key(keys: list[Key]) -> tuple[NDArray[np.int64], Iterator[tuple[Key, int, int]]]:
+    """Return rows in the order of their keys' appearance, and each key with its range of them."""
     numbers: dict[Key, int] = {}
     codes = np.array([numbers.setdefault(key, len(numbers)) for key in keys], dtype=np.int64)
     order = np.argsort(codes, kind="stable")
     ends = np.cumsum(np.bincount(codes, minlength=len(numbers)))
-    for key, start, end in zip(numbers, [0, *ends], ends, strict=False):
-        yield key, order[start:end]
+    ends = ends.tolist()
+    return order, zip(numbers, [0, *ends], ends, strict=False)
 
 
 def taken(X: Any, rows: NDArray[np.int64]) -> Any:

@@ -16,7 +16,6 @@ from noregret.base.atomic_files import write_pieces
 from noregret.base.model_file import dumps, loads
 from noregret.checks import positive, whole
 from noregret.errors import NoRegretError
-from noregret.linear.groups import RESIDENT
 from noregret.linear.learner import Learner
 from noregret.service import certifying
 from noregret.service.challengers import Challengers
@@ -41,6 +40,8 @@ if TYPE_CHECKING:
     from noregret.proof.certificates.certificate import Certificate
 
 SNAPSHOT_EVERY = 10_000
+# Models of keys held in memory at the same time.
+RESIDENT = 10_000
 T = TypeVar("T")
 Clock = Callable[[], float]
 REFUSALS = ("invalid", "conflict", "unknown", "expired")

@@ -11,7 +11,9 @@ import pandas as pd
 import pytest
 
 import noregret
+from noregret.app.commands.run import grouping
 from noregret.streams import open_file as opened
+from noregret.streams import read
 from tests.app.run.commands import command, done, refused
 
 rng = np.random.default_rng(7)
@@ -91,6 +93,26 @@ def test_the_summary_lists_the_worst_and_the_best_groups(tmp_path: Path) -> None
     worst, best = out.split("of the best groups")
     assert "s19" in worst
     assert "s00" in best
+
+
+def test_a_run_that_is_stopped_has_learned_the_rows_before(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(grouping, "FEWEST", 8)
+    monkeypatch.setattr(grouping, "SECONDS", 0.0)
+    whole = FRAME.dropna()
+    file = written(whole, tmp_path / "d.csv")
+    stream = read(file, "sold", passed=("shop",), drop=("shop",))
+    reading = stream.reading()
+    asked = iter([True, True, False, False])
+    seen: list[int] = []
+    made = grouping.Grouping(noregret.Nlms(), "shop")
+    blocks = list(reading)
+    reading.wanted = lambda: next(asked)
+    made.play(reading, blocks, lambda block, played: seen.append(len(block)))
+    assert (seen, made.rounds) == ([24], 24)
+    counts = whole["shop"][:24].value_counts().to_dict()
+    assert {each.key: each.rounds for each in made.groups.records()} == counts
 
 
 def run_of(tmp_path: Path, text: str, *options: object) -> Any:

@@ -92,9 +92,11 @@ def play_dense(Entry entry not None, const double[:, :] X not None, const double
     cdef Py_ssize_t r = 0, rows = X.shape[0], columns = X.shape[1]
     cdef int status = FINE
     cdef bint longer = constant != 0
-    cdef double[:, ::1] held = np.full((CONSTANT_ROWS, columns + 1), constant)
+    cdef double[:, ::1] held = None
     cdef Py_ssize_t ready = 0
     cdef Row row
+    if longer:
+        held = np.full((CONSTANT_ROWS, columns + 1), constant)
     row.indices, row.count, row.spread = NULL, columns + longer, 0
     row.unseen, row.unseen_sum, row.unseen_norm2 = 0, 0, 0
     entry.enter(True)

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import io
-import json
 import os
 import re
 from collections.abc import Callable, Iterator
 from csv import reader
 from functools import cache, partial
+from json.encoder import encode_basestring_ascii as quoted
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -463,8 +463,11 @@ class CsvReading(TableReading):
         lines = reader(io.StringIO(body, newline=""), delimiter=self.delimiter)
         first = 1
         for record in lines:
-            records[first] = json.dumps([record[k] if k < len(record) else None for k in at])
+            said = [quoted(record[k]) if k < len(record) else "null" for k in at]
+            records[first] = f"[{', '.join(said)}]"
             first = lines.line_num + 1
+        if len(records) == len(block):  # every record is a row, in the same order
+            return list(records.values())
         return [records[(block.place_of(row).line or 0) - before] for row in range(len(block))]
 
 

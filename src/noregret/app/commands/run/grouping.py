@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
@@ -11,9 +12,9 @@ from numpy.typing import NDArray
 
 from noregret.errors import BadExample, NoRegretError
 from noregret.linear import learn_many
-from noregret.linear.groups import Groups, rows_by_key
+from noregret.linear.groups import Groups, sorted_by_key
 from noregret.proof.game.play_blocks import Played
-from noregret.streams.block import Block, Fault, until, without
+from noregret.streams.block import Block, Fault, Sparse, until, without
 from noregret.streams.stream import example_of
 
 if TYPE_CHECKING:
@@ -21,6 +22,10 @@ if TYPE_CHECKING:
     from noregret.streams.stream import Reading
 
 Floats = NDArray[np.float64]
+# Seconds that a part of a block is to take, as signals wait for it, and the fewest rows of one.
+SECONDS, FEWEST = 0.25, 256
+# Keys whose text is remembered.
+MAX_KNOWN = 1_000_000
 
 
 class Grouping:
@@ -36,16 +41,23 @@ class Grouping:
 
     def __init__(self, learner: Learner, column: str) -> None:
         self.groups, self.column = Groups(learner), column
+        self.keys: dict[str, Any] = {}  # by the text of the tag
+        self.at_once = FEWEST
         self.rounds = self.mistakes = 0
         self.loss = 0.0
 
     def play(
-        self, reading: Reading, blocks: Iterable[Block], observe: Callable[[Block, Played], None]
+        self,
+        reading: Reading,
+        blocks: Iterable[Block],
+        observe: Callable[[Block, Played], None],
+        may_stop: bool = True,
     ) -> None:
         """Predict and learn the rows of some blocks, each by the learner of its group.
 
         If a learner refuses a row and that ends the pass, other groups may have learned later rows
-        of its block, which are observed too.
+        of its block, which are observed too. If no more rows are wanted, the pass may stop in the
+        middle of a block.
         """
         stops = reading.options.on_error == "stop"
         for found in blocks:
@@ -53,12 +65,16 @@ class Grouping:
             if stops and block.faults:
                 block = until(block, block.faults[0].row, block.faults[:1])
                 keys = keys[: len(block)]
-            names = reading.feature_names(reading.features)
-            rows = [example_of(block, row, names) for row in range(len(block))]
-            scores, refused = np.full(len(block), np.nan), list[Fault]()
-            for key, where in rows_by_key(keys):
-                with self.groups.using(key) as learner:
-                    refused += self.play_rows(learner, block, rows, where, scores)
+            names = list(reading.feature_names(reading.features))
+            scores, refused, row = np.full(len(block), np.nan), list[Fault](), 0
+            while row < len(block):
+                began, stop = time.perf_counter(), min(row + self.at_once, len(block))
+                refused += self.play_part(block, keys, slice(row, stop), names, scores)
+                spent, row = time.perf_counter() - began, stop
+                self.at_once = max(FEWEST, int(self.at_once * min(4.0, SECONDS / max(spent, 1e-9))))
+                if may_stop and row < len(block) and not reading.wanted():
+                    block = until(block, row, [each for each in block.faults if each.row <= row])
+                    scores = scores[:row]
             faults = sorted([*block.faults, *refused], key=lambda fault: fault.row)
             ends = faults[0].error if faults and stops else None
             told = [error for _, error in faults] if refused or not stops else []
@@ -68,7 +84,12 @@ class Grouping:
 
     def keys_of(self, block: Block) -> tuple[list[Any], Block]:
         """Return the group of each row, and a block in which rows without one are faults."""
-        keys = [json.loads(tag)[0] for tag in block.tags or []]
+        known = self.keys
+        for tag in set(block.tags or []).difference(known):
+            known[tag] = json.loads(tag)[0]
+        keys = [known[tag] for tag in block.tags or []]
+        if len(known) > MAX_KNOWN:
+            known.clear()
         what = f"column {self.column!r} is empty or no name: every row needs its group"
         bad = {
             row: BadExample(what, feature=self.column)
@@ -79,39 +100,73 @@ class Grouping:
             return keys, block
         return [key for row, key in enumerate(keys) if row not in bad], without(block, bad)
 
+    def play_part(
+        self, block: Block, keys: list[Any], part: slice, names: list[str], scores: Floats
+    ) -> list[Fault]:
+        """Play some rows, group by group; return refused ones."""
+        order, spans = sorted_by_key(keys[part])
+        order += part.start
+        y = block.y[order]
+        whole = not np.isnan(y).any()
+        # Rows without gaps are learned as a table.
+        X = block.X[order] if whole and not isinstance(block.X, Sparse) else None
+        made = np.full(len(order), np.nan)
+        faults: list[Fault] = []
+        groups = self.groups
+        for key, start, stop in spans:
+            learner = groups.fetch(key)
+            entry, before = learner._entry, learner.rounds
+            total, wrong = learner.total_loss, learner.mistakes
+            done = start
+            if X is not None and entry.known.names in ([], names):
+                try:
+                    learn_many.play_columns(
+                        entry, X[start:stop], y[start:stop], names, made[start:stop]
+                    )
+                    done = stop
+                except NoRegretError:  # the row is refused again below
+                    done = start + learner.rounds - before
+            if done < stop:
+                faults += self.play_rows(learner, block, names, order[done:stop], made[done:stop])
+            if learner.rounds > before:
+                if block.booleans:
+                    entry.note_booleans()
+                self.rounds += learner.rounds - before
+                self.loss += learner.total_loss - total
+                self.mistakes += learner.mistakes - wrong
+            groups.keep(key, learner)
+        scores[order] = made
+        return faults
+
     def play_rows(
         self,
         learner: Learner,
         block: Block,
-        rows: list[dict[str, float]],
+        names: list[str],
         where: NDArray[np.int64],
         scores: Floats,
     ) -> list[Fault]:
         """Play the rows of one group, and predict those without an outcome; return refused ones."""
-        before = learner.rounds, learner.total_loss, learner.mistakes
         faults: list[Fault] = []
-        left = where
+        left, at = where, 0
         while len(left):
             # Rows with an outcome are learned together, others predicted one by one.
-            labelled = block.labelled[left]
+            labelled = ~np.isnan(block.y[left])
             part = left[: int(np.argmin(np.append(labelled, False)))] if labelled[0] else left[:1]
+            rows = [example_of(block, row, names) for row in part.tolist()]
             done, made = 0, np.full(len(part), np.nan)
             try:
                 if labelled[0]:
                     done = learner.rounds
-                    learn_many.play(learner._entry, [rows[r] for r in part], block.y[part], made)
+                    learn_many.play(learner._entry, rows, block.y[part], made)
                 else:
-                    made[0] = learner._entry.decide(rows[part[0]])
+                    made[0] = learner._entry.decide(rows[0])
                 used = len(part)
             except NoRegretError as error:
                 used = learner.rounds - done + 1 if labelled[0] else 1
                 row = int(part[min(used, len(part)) - 1])
                 faults.append(Fault(row, error.at(block.place_of(row)).with_traceback(None)))
-            scores[part] = made
+            scores[at : at + len(part)] = made
+            at += used
             left = left[used:]
-        if block.booleans and learner.rounds > before[0]:
-            learner._entry.note_booleans()
-        self.rounds += learner.rounds - before[0]
-        self.loss += learner.total_loss - before[1]
-        self.mistakes += learner.mistakes - before[2]
         return faults

@@ -266,7 +266,7 @@ class Run:
             scored = self.spool is not None or self.measures or self.answers is not None
             with self.game.recorded():
                 if self.grouping is not None:
-                    self.grouping.play(self.reading, blocks, self.take)
+                    self.grouping.play(self.reading, blocks, self.take, self.answers is None)
                 else:
                     self.game.play_blocks(self.reading, blocks, self.take, scored)
                 endless = self.answers is not None or self.stream.options.follow
