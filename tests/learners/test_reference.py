@@ -103,7 +103,7 @@ def test_the_simplex_survives_a_fall_of_all_logarithms() -> None:
     assert learner.decision_one([3.0, 4.0]) == pytest.approx(3.0)
 
 
-@pytest.mark.parametrize("value", [np.nan, 1e200])
+@pytest.mark.parametrize("value", [np.inf, 1e200])
 def test_a_refused_newcomer_leaves_fallen_logarithms_alone(value: float) -> None:
     """A newcomer outweighs all others there; refused, it must not have pushed them to zero."""
     learner = nr.make("exponentiated-gradient", rate=1.0)

@@ -55,7 +55,7 @@ class Auto(Banked):
     ----------
     loss
         ``square``, ``absolute`` or ``quantile`` for numbers, ``logistic`` for labels. Several
-        classes have a learner of their own, ``AutoClasses``.
+        classes have a learner of their own, AutoClasses.
     loss_parameter
         The quantile, between 0 and 1.
     recent

@@ -47,7 +47,7 @@ class Postgres:
         try:
             self.rows = psycopg.connect(address, autocommit=True)
         except psycopg.Error as error:
-            what = f"no connection to PostgreSQL ({str(error).strip()})"
+            what = f"no connection to PostgreSQL ({error})"
             raise NoRegretError(what, file=self.name) from None
         number = int.from_bytes(blake2b(schema.encode(), digest_size=8).digest(), signed=True)
         try:
@@ -61,7 +61,7 @@ class Postgres:
             self.run(f"SET search_path = {schema}")
         except psycopg.Error as error:
             self.rows.close()
-            what = f"the schema {schema} cannot be used ({str(error).strip()})"
+            what = f"the schema {schema} cannot be used ({error})"
             raise NoRegretError(what, file=self.name) from None
         except BaseException:
             self.rows.close()

@@ -33,7 +33,11 @@ class Waiting:
         """Return the id of a line as JSON; None if it has none."""
         found = example.get(self.id)
         if found is None:
-            return None
+            # An object has been flattened.
+            inner = next((name for name in example if name.startswith(f"{self.id}.")), None)
+            if inner is None:
+                return None
+            found = {inner.removeprefix(f"{self.id}."): example[inner]}
         if not isinstance(found, str | int) or isinstance(found, bool):
             raise BadExample(
                 f"field {self.id!r} is {str(found)[:MAX_SHOWN]}: an id is text or a whole number"

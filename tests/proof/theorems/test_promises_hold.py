@@ -32,8 +32,8 @@ def test_what_is_promised_is_kept(name: str, plan: Plan) -> None:
 
 
 def test_every_bound_is_tried() -> None:
-    """But for the one that needs a population: see test_online_to_batch."""
-    assert set(BOUNDED) - set(CASES) == {"online-to-batch-high-probability"}
+    """But for those of a population (test_online_to_batch) and of late labels (tests/service)."""
+    assert set(BOUNDED) - set(CASES) == {"delayed-gradient", "online-to-batch-high-probability"}
 
 
 @in_turn("variant", VARIANTS)

@@ -176,7 +176,7 @@ def chosen(
     first: tuple[Theorem | None, tuple[Finding, ...]] = (None, ())
     for theorem in theorems:
         checked = [starts_untrained(evidence), *(a.check(evidence) for a in theorem.assumptions)]
-        if evidence.delay and not theorem.delayed:
+        if evidence.late_updates and not theorem.delayed:
             from noregret.proof.theorems.delay import in_time
 
             checked.append(in_time(evidence))

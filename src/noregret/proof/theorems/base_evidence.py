@@ -31,7 +31,7 @@ class BaseEvidence(ABC):
     bound_tolerance: ClassVar[float] = 1e-9
     names: Sequence[str]
     # Updates between predictions and their own, over all rounds, and the first round with one.
-    delay: int = 0
+    late_updates: int = 0
     first_delayed: int | None = None
 
     def __init__(self, given: Mapping[str, Any], limits: Limits, answers: dict[Any, Any]) -> None:

@@ -50,19 +50,19 @@ def bound(evidence: Evidence) -> float:
     """Return the bound for the longest u of the ball."""
     rate, gradient = rate_of(evidence.learner), evidence.largest("gradient")
     assert rate is not None
-    steps = evidence.rounds / 2 + evidence.delay
+    steps = evidence.rounds / 2 + evidence.late_updates
     return radius_of(evidence) ** 2 / (2 * rate) + rate * gradient**2 * steps
 
 
 def measured(evidence: Evidence) -> Finding:
     """Return D."""
-    return Finding(f"updates between predictions and their own: D = {evidence.delay}",
-                   None, evidence.delay, True)  # fmt: skip
+    return Finding(f"updates between predictions and their own: D = {evidence.late_updates}",
+                   None, evidence.late_updates, True)  # fmt: skip
 
 
 def in_time(evidence: BaseEvidence) -> Finding:
     """Check that every outcome was learned before the next prediction."""
-    late = evidence.delay
+    late = evidence.late_updates
     return Finding("delay = 0", 0, late, late == 0, evidence.first_delayed)
 
 

@@ -52,7 +52,7 @@ class Facts(BaseEvidence):
         ledger.check()
         self.learner = ledger.learner
         self.params: Mapping[str, Any] = self.learner.params
-        self.delay, self.first_delayed = ledger.delay, ledger.first_delayed
+        self.late_updates, self.first_delayed = ledger.delay, ledger.first_delayed
         books = ledger.books
         self.names: Sequence[str] = names or books.names or Positions(books.features)
 

@@ -121,7 +121,7 @@ class Watching:
         """The share of rows whose class was predicted, of several classes."""
         if not isinstance(self.measures, ClassMeasures):
             return None
-        waiting = self.waiting[:, 0] == self.waiting[:, 1]
+        waiting = self.waiting[0] == self.waiting[1]
         right, rows = int(self.measures.right.sum()), int(self.measures.rows.sum())
         return (right + int(waiting.sum())) / max(1, rows + len(waiting))
 
