@@ -30,7 +30,7 @@ def is_conjunction(evidence: Evidence) -> Finding:
     first = None
     if missed:
         first = evidence.first_round(lambda rows: best_conjunction(rows).loss > 0)
-    return Finding("rounds that no AND of literals fits", 0, missed, missed == 0, first)
+    return Finding("rounds that the best AND found does not fit", 0, missed, missed == 0, first)
 
 
 @register

@@ -105,7 +105,7 @@ def is_disjunction(evidence: Evidence) -> Finding:
     first = None
     if missed:
         first = evidence.first_round(lambda rows: best_disjunction(rows).loss > 0)
-    return Finding("rounds that no OR of features fits", 0, missed, missed == 0, first)
+    return Finding("rounds that the best OR found does not fit", 0, missed, missed == 0, first)
 
 
 def tuned(margin: float, dimension: int | None = None) -> dict[str, Any]:

@@ -162,7 +162,10 @@ class Learner(Named, ExampleCalls):
         if measure not in self.engine.measured():
             known = ", ".join(self.engine.measured())
             raise ValueError(f"unknown measurement {measure!r}: choose one of {known}")
-        self.engine.watch(measure, limit)
+        try:
+            self.engine.watch(measure, limit)
+        except OverflowError:
+            raise ValueError("a limit is a number of at most 1.8e308") from None
 
     # For games and commands.
 

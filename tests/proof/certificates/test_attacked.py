@@ -431,7 +431,7 @@ def test_time_that_ran_out_excuses_no_count_of_rounds() -> None:
     at, fits = next(
         (k, each)
         for k, each in enumerate(contents["theorem"]["assumptions"], start=1)
-        if each["name"].startswith("rounds that no OR")
+        if each["name"].startswith("rounds that the best OR")
     )
     contents["hindsight"] |= {"seconds": 0.001, "exact": False}
     for change in ({"measured": fits["measured"] / 2}, {"first_violation": 61}):
@@ -471,3 +471,13 @@ def test_what_is_not_searched_does_not_run_out_of_time() -> None:
     contents = play(noregret.experts.Hedge(), losses).certificate().to_dict()
     contents["hindsight"] |= {"seconds": 0.001, "exact": False}
     assert "hindsight.exact" in failed(contents, losses)
+
+
+def test_assumptions_may_have_their_names_of_the_first_version() -> None:
+    X, y = np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0], [1.0, 0.0]]), np.array([1, 1, 0, 0])
+    contents = play(noregret.make("conjunction"), X, y).certificate().to_dict()
+    named = next(a for a in contents["theorem"]["assumptions"] if "best AND" in a["name"])
+    named["name"] = "rounds that no AND of literals fits"
+    assert failed(contents, X, y) == []
+    named["name"] = "rounds that no OR of features fits"
+    assert failed(contents, X, y) != []

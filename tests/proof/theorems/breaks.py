@@ -219,7 +219,7 @@ def late_for_winnow(r: int) -> tuple[nr.Learner, list[tuple[Any, Any]]]:
     return nr.Winnow.tuned(margin=0.5), then(({"a": 1}, 1), ({"a": 1, "b": 1}, 1), max(2, r))
 
 
-@breaks("winnow1", "rounds that no OR")
+@breaks("winnow1", "rounds that the best OR")
 def no_or(r: int) -> tuple[nr.Learner, list[tuple[Any, Any]]]:
     return nr.Winnow(form="winnow1"), then(([1, 0], 1), ([0, 0], 1), r)
 
@@ -230,7 +230,7 @@ def late_for_winnow1(r: int) -> tuple[nr.Learner, list[tuple[Any, Any]]]:
     return nr.Winnow(form="winnow1"), rows
 
 
-@breaks("conjunctions", "rounds that no AND")
+@breaks("conjunctions", "rounds that the best AND")
 def no_and(r: int) -> tuple[nr.Learner, list[tuple[Any, Any]]]:
     return nr.Conjunction(), then(([1, 0], True), ([1, 0], False), max(2, r))
 
