@@ -20,7 +20,7 @@ import noregret as nr
 from noregret.base.families import FAMILIES, homes
 from noregret.filters.engine.filter_steps import Steepest
 from noregret.hindsight.sums import add_outer_products
-from noregret.linear.engine.block_rows import play_dense
+from noregret.linear.engine.block_rows import play_dense, play_groups
 from noregret.linear.engine.entry import SparseRow
 from noregret.linear.engine.fourier_features import lift_sparse
 from noregret.linear.engine.recorder import unpacked
@@ -110,6 +110,7 @@ def test_a_wide_sparse_matrix_costs_what_it_holds() -> None:
 def test_the_core_refuses_rows_outside_of_what_it_holds() -> None:
     one, two = np.ones(1), np.ones((1, 2))
     starts, place = np.array([0, 1]), np.array([-3], np.int32)
+    zero = np.zeros(1, dtype=np.int64)
     calls: list[Callable[[], object]] = [
         lambda: lift_sparse(starts, place, one, np.ones((2, 1)), two),
         lambda: lift_sparse(np.array([0, 9]), place, one, np.ones((2, 1)), two),
@@ -128,6 +129,10 @@ def test_the_core_refuses_rows_outside_of_what_it_holds() -> None:
         lambda: nr.WidrowHoff()._entry.play_pairs(iter([([1.0], 1.0)] * 9), 9, np.empty(2)),
         lambda: play_dense(nr.WidrowHoff()._entry, two, None),  # type: ignore[arg-type]
         lambda: taught()._entry.undo(10**6, 1),
+        lambda: play_groups([None], zero, zero + 1, two, one, one, 0),  # type: ignore[list-item]
+        lambda: play_groups([taught()._entry], zero, zero + 5, two, one, one, 0),
+        lambda: play_groups([taught()._entry], zero - 1, zero, two, one, one, 0),
+        lambda: play_groups([taught()._entry], zero, zero, two, one, one, -1),
     ]
     for call in calls:
         with pytest.raises((ValueError, TypeError)):

@@ -256,6 +256,14 @@ class Groups:
         self.keep(key, found)
         return found
 
+    def held(self, key: Key) -> Learner | None:
+        """Return the learner of a key if it is in memory; it stays there until ``fetch``."""
+        learner = self._live.get(key)
+        if learner is not None:
+            self._unmeasured += 1
+            self._live.move_to_end(key)
+        return learner
+
     def keep(self, key: Key, learner: Learner) -> None:
         """Hold a learner in memory, if it has learned anything."""
         if not learner.rounds:
@@ -270,8 +278,8 @@ class Groups:
 
     def _measure(self) -> None:
         """Estimate how many learners fit into memory, from some of them."""
-        step = max(1, len(self._live) // MEASURED)
-        sizes = [bytes_of(each) for each in islice(self._live.values(), 0, None, step)]
+        ends = self._live.values(), reversed(self._live.values())
+        sizes = [bytes_of(each) for end in ends for each in islice(end, MEASURED // 2)]
         fit = int(self.memory / (sum(sizes) / len(sizes)))
         # They are measured again when there are twice as many.
         self._room = max(1, min(fit, 2 * max(len(self._live), MEASURED)))

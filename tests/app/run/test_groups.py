@@ -152,3 +152,25 @@ def test_what_does_not_go_with_groups_is_refused(tmp_path: Path) -> None:
     classes = run_of(tmp_path, "shop,a,y\n" + "u,1,r\nu,2,g\nv,1,b\n" * 3)
     assert "--positive VALUE" in refused(*classes)
     assert command("predict", tmp_path / "no.models", tmp_path / "d.csv").code == 1
+
+
+def test_a_refused_row_of_a_known_group_is_the_only_one_left_out(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(opened, "BLOCK", 100)
+    rows = [(f"s{t % 3}", 1e200 if t in (40, 41, 58) else t % 7, t % 5) for t in range(90)]
+    frame = pd.DataFrame(rows, columns=["shop", "a", "y"])
+    plain = ("--target", "y", "--learner", "nlms", "--on-error", "skip", "--json")
+    file = written(frame, tmp_path / "d.csv")
+    models, one = tmp_path / "m.models", tmp_path / "one.model"
+    found = json.loads(done("run", file, *plain, "--group", "shop", "--model", models))
+    assert found["data"]["rows"] == 87
+    assert len(found["data"]["skipped"]["first"]) == 3
+    total = 0.0
+    for shop, part in frame.groupby("shop"):
+        alone = written(part.drop(columns="shop"), tmp_path / "one.csv")
+        made = json.loads(done("run", alone, *plain, "--no-hindsight", "--model", one))
+        total += made["loss"]["total"]
+        learner = noregret.Groups.load(models)[str(shop)]
+        assert learner.weights.tolist() == noregret.load(one).weights.tolist()
+    assert found["loss"]["total"] == pytest.approx(total)

@@ -20,6 +20,15 @@ def play_dense(
     importances: Floats | None = None,
     constant: float = 0.0,
 ) -> None: ...
+def play_groups(
+    entries: list[Entry],
+    starts: Starts,
+    stops: Starts,
+    X: Floats,
+    y: Floats,
+    out: Floats,
+    first: int,
+) -> tuple[int, int, float, int]: ...
 def play_columns(
     entry: Entry,
     columns: Sequence[Floats],

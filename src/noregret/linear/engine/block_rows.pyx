@@ -131,6 +131,48 @@ def play_dense(Entry entry not None, const double[:, :] X not None, const double
         entry.leave()
 
 
+def play_groups(list entries not None, const int64_t[::1] starts not None, const int64_t[::1] stops not None,
+                const double[:, :] X not None, const double[::1] y not None, double[::1] out not None, Py_ssize_t first):
+    """Play ranges of rows, each with its own entry, from the one at ``first`` on, up to the first that refuses a row.
+
+    Returns how many have played, the one that refused not counted; the row refused; and the loss and the mistakes of all.
+    """
+    cdef Py_ssize_t at, r
+    cdef int status = FINE
+    cdef double before, loss = 0
+    cdef long long mistakes = 0
+    cdef Entry entry
+    cdef Row row
+    row.indices, row.count, row.spread = NULL, X.shape[1], 0
+    row.unseen, row.unseen_sum, row.unseen_norm2 = 0, 0, 0
+    check_lengths(X.shape[0], y, out)
+    if first < 0 or starts.shape[0] != len(entries) or stops.shape[0] != len(entries):
+        raise ValueError("every entry needs a range of rows")
+    for at in range(first, len(entries)):
+        entry = <Entry?> entries[at]
+        if not 0 <= starts[at] <= stops[at] <= X.shape[0]:
+            raise ValueError("a range is not one of rows")
+        entry.enter(True)
+        try:
+            check_block(X, entry.engine.size)
+            before = entry.engine.loss_sum + entry.engine.loss_rest
+            mistakes -= entry.engine.mistakes
+            for r in range(starts[at], stops[at]):
+                row.values = dense_row(X, r)
+                status = play_row(entry, &row, y[r], &out[r])
+                if status != FINE:
+                    break
+                if entry.due:
+                    entry.hand_over()
+            loss += entry.engine.loss_sum + entry.engine.loss_rest - before
+            mistakes += entry.engine.mistakes
+        finally:
+            entry.leave()
+        if status != FINE:
+            return at, r, loss, mistakes
+    return len(entries), X.shape[0], loss, mistakes
+
+
 def play_columns(Entry entry not None, columns, const double[::1] y not None, double[::1] out=None,
                  const double[::1] importances=None):
     """Play rows that lie in columns of float64, one per feature in the order of positions, as ``play_dense`` does."""

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from noregret.errors import BadExample, NoRegretError
 from noregret.linear import learn_many
+from noregret.linear.engine import block_rows
 from noregret.linear.groups import Groups, sorted_by_key
 from noregret.proof.game.play_blocks import Played
 from noregret.streams.block import Block, Fault, Sparse, until, without
@@ -41,7 +42,7 @@ class Grouping:
 
     def __init__(self, learner: Learner, column: str) -> None:
         self.groups, self.column = Groups(learner), column
-        self.keys: dict[str, Any] = {}  # by the text of the tag
+        self.keys: dict[str, Any] = {}  # by their tags; None for no name
         self.at_once = FEWEST
         self.rounds = self.mistakes = 0
         self.loss = 0.0
@@ -84,18 +85,22 @@ class Grouping:
 
     def keys_of(self, block: Block) -> tuple[list[Any], Block]:
         """Return the group of each row, and a block in which rows without one are faults."""
-        known = self.keys
-        for tag in set(block.tags or []).difference(known):
-            known[tag] = json.loads(tag)[0]
-        keys = [known[tag] for tag in block.tags or []]
+        known, tags = self.keys, block.tags or []
         if len(known) > MAX_KNOWN:
             known.clear()
+        for tag in set(tags).difference(known):
+            key = json.loads(tag)[0]
+            named = isinstance(key, str | int) and not isinstance(key, bool) and key != ""
+            known[tag] = key if named else None
+        keys = [known[tag] for tag in tags]
         what = f"column {self.column!r} is empty or no name: every row needs its group"
-        bad = {
-            row: BadExample(what, feature=self.column)
-            for row, key in enumerate(keys)
-            if key == "" or not isinstance(key, str | int) or isinstance(key, bool)
-        }
+        bad = {}
+        if None in keys:
+            bad = {
+                row: BadExample(what, feature=self.column)
+                for row, key in enumerate(keys)
+                if key is None
+            }
         if not bad:
             return keys, block
         return [key for row, key in enumerate(keys) if row not in bad], without(block, bad)
@@ -113,7 +118,20 @@ class Grouping:
         made = np.full(len(order), np.nan)
         faults: list[Fault] = []
         groups = self.groups
-        for key, start, stop in spans:
+        # First the groups in memory that know the columns, all at once.
+        left = []
+        ready: list[Learner] = []
+        ranges: list[tuple[int, int]] = []
+        for span in spans:
+            learner = None if X is None or block.booleans else groups.held(span[0])
+            if learner is None or learner._entry.known.names != names:
+                left.append(span)
+            else:
+                ready.append(learner)
+                ranges.append(span[1:])
+        if X is not None and ready:
+            faults += self.play_ready(ready, ranges, block, names, order, X, y, made)
+        for key, start, stop in left:
             learner = groups.fetch(key)
             entry, before = learner._entry, learner.rounds
             total, wrong = learner.total_loss, learner.mistakes
@@ -136,6 +154,36 @@ class Grouping:
                 self.mistakes += learner.mistakes - wrong
             groups.keep(key, learner)
         scores[order] = made
+        return faults
+
+    def play_ready(
+        self,
+        learners: list[Learner],
+        ranges: list[tuple[int, int]],
+        block: Block,
+        names: list[str],
+        order: NDArray[np.int64],
+        X: Floats,
+        y: Floats,
+        made: Floats,
+    ) -> list[Fault]:
+        """Play ranges of rows with learners that know the columns; return refused ones."""
+        entries, faults, at = [each._entry for each in learners], list[Fault](), 0
+        starts, stops = np.array(ranges, dtype=np.int64).T.copy()
+        while at < len(entries):
+            at, done, loss, mistakes = block_rows.play_groups(
+                entries, starts, stops, X, y, made, at
+            )
+            self.loss += loss
+            self.mistakes += mistakes
+            if at < len(entries):  # it has refused a row, and refuses it again
+                learner, stop = learners[at], ranges[at][1]
+                total, wrong = learner.total_loss, learner.mistakes
+                faults += self.play_rows(learner, block, names, order[done:stop], made[done:stop])
+                self.loss += learner.total_loss - total
+                self.mistakes += learner.mistakes - wrong
+                at += 1
+        self.rounds += int((stops - starts).sum()) - len(faults)
         return faults
 
     def play_rows(
