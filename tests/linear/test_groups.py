@@ -215,3 +215,18 @@ def test_other_files_are_refused(tmp_path: Path) -> None:
             Groups.load(tmp_path / name)
     with pytest.raises(FileNotFoundError):
         Groups.load(tmp_path / "missing")
+
+
+@pytest.mark.parametrize(
+    ("column", "value"),
+    [("key", 1.5), ("key", "{}"), ("key", "1.5"), ("rounds", "x"), ("loss", "x"), ("loss", None)],
+)
+def test_damaged_records_are_refused_in_words(column: str, value: Any, tmp_path: Path) -> None:
+    groups = Groups(nr.Nlms())
+    groups.learn_one("Oslo", {"a": 1.0}, 2.0)
+    groups.save(tmp_path / "g")
+    with sqlite3.connect(tmp_path / "g") as rows:
+        rows.execute(f"UPDATE models SET {column} = ?", [value])
+    rows.close()
+    with pytest.raises(ModelFileError, match="damaged"):
+        list(Groups.load(tmp_path / "g").records())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 import os
 import sqlite3
 import weakref
@@ -100,9 +101,15 @@ class ModelTable:
         with self.reading():
             rows = self.rows.execute("SELECT key, rounds, loss FROM models").fetchall()
         try:
-            return [(json.loads(key), rounds, loss) for key, rounds, loss in rows]
+            found = [(json.loads(key), rounds, loss) for key, rounds, loss in rows]
         except (TypeError, ValueError):
             raise ModelFileError("a key is damaged", file=self.path) from None
+        for key, rounds, loss in found:
+            if not isinstance(key, str | int) or not isinstance(rounds, int):
+                raise ModelFileError(f"the key {key!r} is damaged", file=self.path)
+            if not isinstance(loss, float) or not math.isfinite(loss):
+                raise ModelFileError(f"the loss of {key!r} is damaged", file=self.path)
+        return found
 
     def copy_to(self, path: str | Path) -> None:
         """Write all models to another file, atomically."""
