@@ -225,7 +225,7 @@ cdef class ClassBank(ClassEngine):
 
     def get_state(self):
         """Return the state: (arrays, numbers)."""
-        arrays = self.members.state(self.classes) | {"snapshots": self.snapshots.table.copy()} | arrays_of(self.parts())
+        arrays = self.members.state(self.classes) | {"snapshots": self.snapshots.whole()} | arrays_of(self.parts())
         # Room for classes to come is no part of the state.
         arrays["filters.w"] = arrays["filters.w"][:4 * self.members.filters.n * self.classes].copy()
         return arrays, self.scalars()

@@ -111,6 +111,8 @@ cdef class Filters:
         """Return the length of each array for n inputs."""
         even, half = n + n % 2, n // 2
         found = {name: n for name in SINGLE} | {"D": FOUR * n, "k": FOUR * even * MAX_QUEUED_ROWS} | QUEUE
+        if n <= MAX_UNQUEUED_INPUTS and self.waiting == 0:  # rows are learned at once: there is a single one
+            found |= {name: size // MAX_QUEUED_ROWS for name, size in QUEUE.items()} | {"rows": even, "k": FOUR * even}
         return found | {"U": 2 * FOUR * half * (half + n % 2), "w": FOUR * n * self.variants}
 
     cdef void relocate(self):
@@ -231,6 +233,8 @@ cdef class Filters:
         """Return the state: (arrays, numbers)."""
         kept = {name: array.copy() for name, array in self.arrays.items() if name not in SCRATCH}
         kept["U"] = kept["U"][column_places(self.n)]
+        for name, size in QUEUE.items():
+            kept[name] = np.append(kept[name], np.zeros(size - len(kept[name])))
         return kept, {"n": self.n, "rounds": self.rounds, "looked": self.looked, "waiting": self.waiting}
 
     def set_state(self, arrays, numbers):
@@ -239,7 +243,7 @@ cdef class Filters:
         n = numbers["n"]
         if not 1 <= n <= MAX_INPUTS or numbers["waiting"] >= MAX_QUEUED_ROWS:
             raise ValueError("the state's numbers make no sense")
-        sizes = {name: size for name, size in self.sizes(n).items() if name not in SCRATCH}
+        sizes = {name: size for name, size in (self.sizes(n) | QUEUE).items() if name not in SCRATCH}
         state_arrays(arrays, sizes | {"U": FOUR * (n * (n - 1) // 2)})
         for name in (*SINGLE[:2], "squares", "D"):
             if (arrays[name] < 0).any():
@@ -247,6 +251,6 @@ cdef class Filters:
         self.n, self.rounds, self.looked, self.waiting = n, numbers["rounds"], numbers["looked"], numbers["waiting"]
         self.arrays = {name: aligned(size) for name, size in self.sizes(n).items()}
         for name, array in arrays.items():
-            self.arrays[name][column_places(n) if name == "U" else slice(None)] = array
+            self.arrays[name][column_places(n) if name == "U" else slice(None)] = array[:len(self.arrays[name])] if name in QUEUE else array
         self.granted = int(np.count_nonzero(self.arrays["prior"][1:]))
         self.relocate()

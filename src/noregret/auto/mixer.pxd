@@ -15,9 +15,12 @@ cdef class Snapshots:
     cdef readonly int members              # whose weights are recorded
     cdef readonly object table             # rounds, and the weights after each
     cdef double* at
+    cdef int room                          # for snapshots in the table, up to the most
     cdef long long stride                  # rounds between two snapshots,
     cdef int taken                         # and their number
 
+    cdef void enlarge(self) noexcept with gil
+    cdef int hold(self, table, int room) except -1
     cdef double* due(self, long long rounds) noexcept nogil
 
 

@@ -29,6 +29,7 @@ cdef double MIN_SUM = 1e-290
 cdef double FIRST_SHARE = 0.25
 cdef enum:
     MAX_SNAPSHOTS = 128
+    FEWEST_SNAPSHOTS = 4  # that there is room for at first; then for twice as many, when they are taken
 
 
 # After round t every member gives up 1/(4(t + 1)) of its weight, which is distributed by the prior. So a
@@ -149,11 +150,11 @@ cdef class Snapshots:
 
     def __cinit__(self, members):
         self.members, self.stride = members, 1
-        self.take(np.zeros(self.length), {"stride": 1, "taken": 0})
+        self.take(np.zeros(0), {"stride": 1, "taken": 0})
 
     @property
     def length(self):
-        """The length of the table."""
+        """The length of the whole table."""
         return MAX_SNAPSHOTS * (self.members + 1)
 
     cdef double* due(self, long long rounds) noexcept nogil:
@@ -161,8 +162,10 @@ cdef class Snapshots:
         cdef int k, i, width = self.members + 1
         if rounds % self.stride:
             return NULL
-        if self.taken == MAX_SNAPSHOTS:
-            self.taken = MAX_SNAPSHOTS // 2
+        if self.taken == self.room and self.room < MAX_SNAPSHOTS:
+            self.enlarge()
+        if self.taken == self.room:
+            self.taken = self.room // 2
             self.stride *= 2
             for i in range(self.taken):
                 for k in range(width):
@@ -172,6 +175,26 @@ cdef class Snapshots:
         self.taken += 1
         self.at[(self.taken - 1) * width] = rounds + 1
         return self.at + (self.taken - 1) * width + 1
+
+    cdef void enlarge(self) noexcept with gil:
+        """Allocate room for twice as many, unless memory is short."""
+        cdef int room = min(MAX_SNAPSHOTS, 2 * self.room)
+        try:
+            self.hold(self.table, room)
+        except MemoryError:
+            pass
+
+    cdef int hold(self, table, int room) except -1:
+        """Hold a table with room for so many; what is beyond its end is zero."""
+        made = np.zeros(room * (self.members + 1))
+        made[:len(table)] = table[:len(made)]
+        self.table, self.room = made, room
+        self.at = <double*> cnp.PyArray_DATA(<cnp.ndarray> made)
+        return 0
+
+    def whole(self):
+        """Return the whole table; what was not taken yet is zero."""
+        return np.append(self.table, np.zeros(self.length - len(self.table)))
 
     def history(self):
         """Return (rounds, the weights of all members after each), for about a hundred rounds."""
@@ -184,11 +207,15 @@ cdef class Snapshots:
         return {"stride": self.stride, "taken": self.taken}
 
     def take(self, table, numbers):
-        """Replace the table, which has the right length, and the numbers."""
+        """Replace the table, of which zeros at the end are not held, and the numbers."""
         if not 0 <= numbers["taken"] <= MAX_SNAPSHOTS or numbers["stride"] < 1:
             raise ValueError("the state's numbers make no sense")
-        self.table, self.taken, self.stride = table, numbers["taken"], numbers["stride"]
-        self.at = <double*> cnp.PyArray_DATA(<cnp.ndarray> table)
+        used, room = np.flatnonzero(table), FEWEST_SNAPSHOTS
+        rows = max(numbers["taken"], used[-1] // (self.members + 1) + 1 if len(used) else 0)
+        while room < rows:
+            room *= 2
+        self.hold(table, room)
+        self.taken, self.stride = numbers["taken"], numbers["stride"]
 
 
 @cython.final
@@ -348,7 +375,7 @@ cdef class Mixer:
 
     def state(self):
         """Return copies of all arrays."""
-        return {"snapshots": self.snapshots.table.copy(), "beyond": self.arrays["beyond"].copy()}
+        return {"snapshots": self.snapshots.whole(), "beyond": self.arrays["beyond"].copy()}
 
     def take(self, arrays, numbers):
         """Replace the arrays and numbers; ``arrays`` have the right sizes."""

@@ -28,8 +28,8 @@ Key = str | int
 MEMORY = 1 << 30
 # Learners that are measured to find out how many fit, and the calls between two measurements.
 MEASURED, BETWEEN = 20, 4_096
-# Estimated bytes of a learner besides its arrays, and of each of its features.
-BYTES, BYTES_PER_FEATURE = 2_500, 200
+# Estimated bytes of a learner besides its numbers, of each of its features, and of each array.
+BYTES, BYTES_PER_FEATURE, BYTES_PER_ARRAY = 2_500, 200, 400
 # One in so many learners goes to the file when there are too many.
 SHARE = 16
 
@@ -357,8 +357,11 @@ def key_of(key: Any) -> Key:
 def bytes_of(learner: Learner) -> int:
     """Estimate the memory that a learner takes."""
     arrays, _, names = learner.get_state()
-    numbers: int = sum(np.asarray(array).nbytes for array in arrays.values())
-    return BYTES + BYTES_PER_FEATURE * len(names) + numbers + numbers // 4
+    numbers = 0
+    for array in map(np.ravel, arrays.values()):  # zeros at the end may not be allocated yet
+        used = np.flatnonzero(array)
+        numbers += array.itemsize * (int(used[-1]) + 1 if len(used) else 0)
+    return BYTES + BYTES_PER_FEATURE * len(names) + BYTES_PER_ARRAY * len(arrays) + numbers
 
 
 def rows_by_key(keys: list[Key]) -> Iterator[tuple[Key, NDArray[np.int64]]]:
