@@ -42,9 +42,9 @@ print(f"loss {promise.measured:.1f}, bound {promise.bound:.1f}")
 loss 2216.0, bound 2222.2
 ```
 
-The table shows the strongest known attack on each theorem, and the measured quantity divided by the
-bound. A ratio of 1.000 means that the theorem cannot be improved; a smaller one, that the theorem
-or the adversary can.
+The table shows the strongest attack on each theorem that has one, and the measured quantity
+divided by the bound. A ratio of 1.000 means that the theorem cannot be improved; a smaller one,
+that the theorem or the adversary can.
 
 ::::{list-table}
 :header-rows: 1

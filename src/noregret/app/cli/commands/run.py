@@ -74,7 +74,7 @@ NOT_LATER = {
     "resume": "lines that wait for their outcomes are not kept",
 }
 # The same for a learner per group.
-OF_ONE = "it describes a single learner, and each group has its own"
+OF_ONE = "this option describes a single learner, and each group has its own"
 NOT_FOR_GROUPS = {
     "certificate": OF_ONE,
     "report": OF_ONE,
