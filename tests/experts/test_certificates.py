@@ -12,6 +12,7 @@ import pytest
 
 import noregret as nr
 from noregret.hindsight.proofs.answer import USUAL
+from noregret.proof.certificates.certificate import seal
 from tests.experts.masters import PLAIN, VARIANTS, Floats, Shape, Variant, advice_of, losses_of
 from tests.thorough import in_turn
 
@@ -238,3 +239,24 @@ def test_the_same_seed_draws_the_same_and_another_another() -> None:
     np.testing.assert_array_equal(said[0].predictions, said[1].predictions)
     assert (said[0].predictions != said[2].predictions).any()
     assert math.isclose(said[0].loss, said[2].loss, rel_tol=1e-12)
+
+
+@pytest.mark.parametrize("size", [1.0, 1e8, 1e12, 1e14])
+@pytest.mark.parametrize("name", ["ml-poly", "boa", "squint"])
+def test_huge_errors_that_cancel_hide_no_better_mixture(name: str, size: float) -> None:
+    """What is left of them is known to few digits: no lower end beyond these is confirmed."""
+    y = np.array([1.0, 2.0, 3.0])
+    errors = np.outer([size, -size, size / 3], [1.0, -0.7])
+    X = errors + y[:, None]
+    honest = nr.play(nr.experts.make(name, gradient=True), X, y).certificate()
+    assert nr.verify(honest, X, y).confirmed
+    if size < 1e12:
+        return
+    for share in (0.0, 0.5):
+        contents = honest.to_dict()
+        best = contents["hindsight"]
+        best["gap"] *= share
+        contents["regret"]["upper"] = contents["loss"]["total"] - best["loss"] + best["gap"]
+        contents.pop("seal")
+        forged = contents | {"seal": seal(contents)}
+        assert "hindsight.gap" in [line.name for line in nr.verify(forged, X, y).failed]

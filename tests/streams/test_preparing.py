@@ -255,3 +255,19 @@ def test_predicting_keeps_no_names(tmp_path: Path) -> None:
         learner.predict_one({**raw(TABLE[0]), "town": f"town {k}"})
         learner.predict_many(pd.DataFrame([{**raw(TABLE[0]), "town": f"town {k}"}]))
     assert len(learner._entry.prepare.inner.vocabulary) == size
+
+
+@pytest.mark.parametrize(
+    "value", [{"size": 10**400}, {"size": [1]}, {"size": "x"}, {"at": b"x"}, {"day": [1]}]
+)
+def test_values_of_several_types_are_refused_in_words(value: Any, tmp_path: Path) -> None:
+    data, model = tmp_path / "d.csv", tmp_path / "m"
+    pd.DataFrame(TABLE).to_csv(data, index=False)
+    done("run", data, "--target", "y", "--learner", "nlms", "--model", model, "--quiet")
+    learner, good = nr.load(model), {k: v for k, v in TABLE[0].items() if k != "y"}
+    for ask in (
+        lambda: learner.predict_one(good | value),
+        lambda: learner.predict_many(pd.DataFrame([good, good | value])),
+    ):
+        with pytest.raises(nr.NoRegretError):
+            ask()

@@ -140,5 +140,8 @@ def seconds_in(value: date | np.datetime64) -> tuple[float, bool] | None:
     if not isinstance(value, datetime):
         return float((value.toordinal() - DAYS_TO_EPOCH) * SECONDS_PER_DAY), True
     if value.tzinfo is not None:
-        value = value.astimezone(UTC).replace(tzinfo=None)
+        try:
+            value = value.astimezone(UTC).replace(tzinfo=None)
+        except OverflowError:  # it is of the year 0 or 10,000 there
+            return None
     return ((value - EPOCH) // MICROSECOND) / 1e6, False

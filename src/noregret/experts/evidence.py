@@ -16,6 +16,8 @@ from noregret.experts.master import at_the_best
 from noregret.hindsight.expert_losses import Doubts, Totals, doubts_of, expert_losses
 from noregret.hindsight.experts import BEST, DEGREE, MIXTURES, best_convex, best_expert, known_as
 from noregret.hindsight.proofs.answer import Answer
+from noregret.hindsight.proofs.rounding import two_sum
+from noregret.hindsight.solvers.triangular import compensated, joined
 from noregret.hindsight.switches import Sequences, best_sequences
 from noregret.limits import MAX_EXPERT_LOSS, UNIT
 from noregret.proof.theorems.table_evidence import TableEvidence
@@ -191,10 +193,9 @@ class ExpertEvidence(TableEvidence):
         for X, y in self.blocks():
             assert y is not None
             with np.errstate(all="ignore"):
-                away = X - y[:, None]
-                away = away / np.abs(y)[:, None] if name == "percentage" else away
-                said, none = away @ shares, np.zeros(len(y))
-                off = (len(shares) + 8) * UNIT * (np.abs(away) @ np.abs(shares))
+                said, off = residuals_of(X, y, weights, shares)
+                unit = np.abs(y) if name == "percentage" else np.ones(len(y))
+                said, off, none = said / unit, off / unit, np.zeros(len(y))
                 each = np.minimum(cost.value(said, none), MAX_EXPERT_LOSS)
                 ends = (np.abs(cost.value(said + d, none) - each) for d in (off, -off))
                 room += added(np.maximum(*ends))
@@ -238,6 +239,21 @@ class ExpertEvidence(TableEvidence):
         if comparator == BEST:
             return sorted(weights)[-1:] == [1.0] and float(np.abs(weights).sum()) == 1.0
         return bool((weights >= 0.0).all()) and abs(added(weights) - 1) <= 1e-9
+
+
+def residuals_of(X: Floats, y: Floats, weights: Floats, shares: Floats) -> tuple[Floats, Floats]:
+    """Return Σ q (x − y), and bounds on its errors, in twice the digits where nothing overflows.
+
+    Huge errors of experts may cancel, so that rounded products would hide what is left.
+    """
+    away, lost = two_sum(X, -y[:, None])
+    parts = compensated(np.hstack([away, lost]), np.tile(weights, 2), np.zeros(len(y)))
+    found, doubt = (each / added(weights) for each in joined([parts], 2 * len(weights)))
+    doubt = doubt + 8 * UNIT * np.abs(found)
+    said = away @ shares
+    off = (len(shares) + 8) * UNIT * (np.abs(away) @ np.abs(shares))
+    sharp = np.isfinite(found) & (doubt <= off)
+    return np.where(sharp, found, said), np.where(sharp, doubt, off)
 
 
 def summed(blocks: Iterable[Floats]) -> tuple[float, float]:

@@ -157,10 +157,13 @@ def arrow_column(series: Any, roles: Roles, columns: Mapping[str, Any]) -> Any:
     import pyarrow as pa
 
     name, kind = series.name, roles.kinds[series.name]
-    raw = series.to_arrow()
+    try:
+        raw = series.to_arrow()
+    except (pa.ArrowException, OverflowError, TypeError):  # values of several types
+        raw = pa.nulls(0)
     if name in roles.categories or name in roles.words:
         return pa.array([text_in(value) for value in series.to_list()], pa.string())
-    there = kind_of(raw.type)
+    there = None if pa.types.is_null(raw.type) else kind_of(raw.type)
     if kind in TIMES and there in TIMES:
         return raw
     if name in roles.times:

@@ -62,6 +62,8 @@ class LateGame(Game):
         with self.recorded():
             for name, given, y in events:
                 x: Any = given
+                if not isinstance(name, str | int | None):
+                    raise BadExample(f"the id {name!r} is neither text nor a whole number")
                 if y is None:
                     waiting[name] = (x, learner.decision_one(x), learner.rounds)
                     continue
