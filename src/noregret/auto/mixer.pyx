@@ -211,7 +211,7 @@ cdef class Snapshots:
         if not 0 <= numbers["taken"] <= MAX_SNAPSHOTS or numbers["stride"] < 1:
             raise ValueError("the state's numbers make no sense")
         used, room = np.flatnonzero(table), FEWEST_SNAPSHOTS
-        rows = max(numbers["taken"], used[-1] // (self.members + 1) + 1 if len(used) else 0)
+        rows = max(numbers["taken"], used[len(used) - 1] // (self.members + 1) + 1 if len(used) else 0)
         while room < rows:
             room *= 2
         self.hold(table, room)

@@ -37,6 +37,8 @@ MAX_RATIO = 1e8
 SMALL_SUM = 2.0**30
 # The least share of a column in a direction that it is part of.
 PART = 1e-6
+# Multiplications in factors of rows, and n³ of them per factor that is solved.
+MAX_WORK, SOLVED = 1e10, 10
 
 
 class Factor:
@@ -158,19 +160,28 @@ def known(loss: float, doubt: float, usual: float) -> float:
 
 
 def factors(blocks: Iterator[tuple[Any, Floats]], stops: list[int]) -> Iterator[Factor]:
-    """Yield the factor of the rows up to each of some growing numbers of rows."""
-    kept, done, at = np.zeros((0, 1)), 0, 0
+    """Yield the factor of the rows up to each of some growing numbers of rows.
+
+    It ends early if that takes more than a second or two, as for many columns.
+    """
+    kept, done, at, left = np.zeros((0, 1)), 0, 0, MAX_WORK
     for block, outcomes in blocks:
+        if block.shape[1] ** 3 > MAX_WORK:
+            return
         if block.shape[1] + 1 > kept.shape[1]:  # new columns come before the outcomes
             kept = np.insert(kept, [kept.shape[1] - 1] * (block.shape[1] + 1 - kept.shape[1]), 0, 1)
         start, rows, n = 0, len(outcomes), kept.shape[1] - 1
         while start < rows:
+            left -= (n + min(rows - start, max(1, n, 2**17 // (n + 1)))) * n * n
+            if left < 0:
+                return
             stop = min(rows, stops[at] - done, start + max(1, n, 2**17 // (n + 1)))
             X = padded(block[start:stop], n)
             X = X.toarray() if is_sparse(X) else X
             part = np.column_stack([X, outcomes[start:stop]])
             kept = np.asarray(np.linalg.qr(np.vstack([kept, part]), mode="r"))
             if done + stop == stops[at]:
+                left -= SOLVED * n**3
                 yield Factor(kept)
                 at += 1
                 if at == len(stops):
