@@ -7,11 +7,19 @@ const char *const noregret_levels[NOREGRET_LEVELS] = {"baseline", "avx2", "avx51
 int noregret_cpu = NOREGRET_BASELINE;
 
 #if defined(__x86_64__) && defined(__GNUC__)
+#include <cpuid.h>
+
+/* Older compilers do not know the name of this feature. */
+static int has_lzcnt(void) {
+    unsigned int eax, ebx, ecx, edx;
+    return __get_cpuid(0x80000001u, &eax, &ebx, &ecx, &edx) && (ecx >> 5 & 1u);
+}
+
 static int highest(void) {
     __builtin_cpu_init();
     if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("fma") ||
         !__builtin_cpu_supports("bmi") || !__builtin_cpu_supports("bmi2") ||
-        !__builtin_cpu_supports("lzcnt")) {
+        !has_lzcnt()) {
         return NOREGRET_BASELINE;
     }
     return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
