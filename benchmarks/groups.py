@@ -41,7 +41,7 @@ with open(sys.argv[1], newline="") as file:
 
 
 class Cost(NamedTuple):
-    """What a process took."""
+    """The processor time and the memory of a process."""
 
     seconds: float
     megabytes: float

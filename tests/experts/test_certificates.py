@@ -244,7 +244,7 @@ def test_the_same_seed_draws_the_same_and_another_another() -> None:
 @pytest.mark.parametrize("size", [1.0, 1e8, 1e12, 1e14])
 @pytest.mark.parametrize("name", ["ml-poly", "boa", "squint"])
 def test_huge_errors_that_cancel_hide_no_better_mixture(name: str, size: float) -> None:
-    """What is left of them is known to few digits: no lower end beyond these is confirmed."""
+    """The remainder is known to few digits: no lower end beyond these is confirmed."""
     y = np.array([1.0, 2.0, 3.0])
     errors = np.outer([size, -size, size / 3], [1.0, -0.7])
     X = errors + y[:, None]

@@ -67,7 +67,7 @@ class Watch:
 
     @property
     def watched(self) -> bool:
-        """Whether a dashboard is open."""
+        """True if a dashboard is open."""
         return self.watchers > 0
 
     async def stream(self) -> AsyncIterator[bytes]:
