@@ -206,7 +206,7 @@ def allowing_for_residuals(answer: Answer, rows: Rows) -> Answer:
     once, q = 2 * UNIT * (1 + growth(rows.shape[1])), np.abs(answer.witness)
     largest = np.concatenate([np.abs(X).max(axis=1, initial=0.0) for X, _ in rows.blocks()])
     highest = math.sqrt(answer.loss) + once * norm_above(rows.scores(q, absolute=True))
-    lowest = math.sqrt(answer.lower) - once * norm_above(largest)
+    lowest = math.sqrt(max(0.0, answer.lower)) - once * norm_above(largest)
     s = rows.scores(answer.witness)
     sums, off = rows.combined(s)
     sizes = once * (1 + growth(len(s))) * rows.combine(np.abs(s), absolute=True)
