@@ -92,7 +92,7 @@ class Auto(Banked):
     theorems = (
         Theorem(
             name="auto",
-            quantity="regret to the bank",
+            quantity="regret to the best member",
             formula=(
                 r"L_A - L_k \le \left(1 + \frac{\ln(1/\pi_k)}{\ln n}\right)"
                 r" \left( \tfrac12\sqrt{\ln n \sum_t s_t^2} + S\big(\tfrac23\ln n+1\big) \right)"
@@ -117,7 +117,7 @@ class Auto(Banked):
         ),
         Theorem(
             name="auto-chances",
-            quantity="regret to the bank",
+            quantity="regret to the best member",
             formula=r"L_A - L_k \le \ln(1/\pi_k)",
             plain="regret to k <= ln(1/π_k)",
             where=(

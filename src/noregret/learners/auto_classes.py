@@ -59,7 +59,7 @@ class AutoClasses(Banked, ClassLearner):
     theorems = (
         Theorem(
             name="auto-classes",
-            quantity="regret to the bank",
+            quantity="regret to the best member",
             formula=r"L_A - L_k \le \ln(1/\pi_k)",
             plain="regret to k <= ln(1/π_k)",
             where=(

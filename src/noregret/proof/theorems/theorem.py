@@ -34,7 +34,7 @@ Quantity = Literal[
     "training mistakes",
     "log-wealth regret",
     "expected regret",
-    "regret to the bank",
+    "regret to the best member",
     "objective",
     "updates",
 ]
@@ -48,10 +48,12 @@ QUANTITIES: dict[str, str] = {
     "training mistakes": "the number of mistakes on the examples that it was fitted to",
     "log-wealth regret": "the regret in log-wealth",
     "expected regret": "the expected regret",
-    "regret to the bank": "the regret to the best of its members",
+    "regret to the best member": "the regret to the best of its members",
     "objective": "the objective",
     "updates": "the number of updates in all passes",
 }
+# Names in certificates of version 0.1.0.
+OLD_QUANTITIES = {"regret to the bank": "regret to the best member"}
 # Quantities that are regrets.
 REGRETS = ("regret", "log-wealth regret")
 
@@ -89,7 +91,8 @@ class Theorem:
         What it bounds: the cumulative ``loss``, the ``regret``, the number of ``mistakes`` or
         ``corrections``, the ``risk`` on future examples or its mean over samples, the ``expected
         risk``, the ``training mistakes``, the ``log-wealth regret``, the ``expected regret``, which
-        the theorem says how to measure, or the ``regret to the bank`` of learners that are mixed.
+        the theorem says how to measure, or, of learners that are mixed, the ``regret to the best
+        member``.
     formula
         The promise in LaTeX.
     plain

@@ -12,7 +12,7 @@ from noregret.hindsight.kernel_rows import KernelRows
 from noregret.proof.certificates.certificate import Certificate, Promise, number
 from noregret.proof.certificates.issue import beside, rounding_of, within
 from noregret.proof.theorems.assumptions import Assumption, Shown, Structural
-from noregret.proof.theorems.theorem import REGRETS, Theorem
+from noregret.proof.theorems.theorem import OLD_QUANTITIES, REGRETS, Theorem
 from noregret.proof.verifying.comparing import (
     ROUNDING,
     SEARCHED,
@@ -23,16 +23,16 @@ from noregret.proof.verifying.comparing import (
     same,
 )
 from noregret.proof.verifying.judging import Judge, Replay, Rule
-from noregret.proof.verifying.played import is_as_stated
+from noregret.proof.verifying.played import equal, is_as_stated
 from noregret.proof.verifying.verification import Line
 
 TRAINED = "The learner was trained before this game, so these data alone cannot confirm it"
 HELD = {True: "held", False: "not held", None: "not known"}
 
 
-def equal(judge: Judge, path: str, stated: Any, found: Any) -> Line:
-    """Compare values that must be equal."""
-    return same(path, stated, found)
+def quantity(judge: Judge, path: str, stated: Any, found: Any) -> Line:
+    """Compare the names of the bounded quantity, which may be an old one."""
+    return same(path, OLD_QUANTITIES.get(stated, stated), found)
 
 
 def bound(judge: Judge, path: str, stated: Any, found: Any) -> Line:
@@ -279,7 +279,7 @@ def rules_of(part: str) -> dict[str, Rule]:
     """Return the rules of the promise at a path."""
     return {
         f"{part}.name": equal,
-        f"{part}.quantity": equal,
+        f"{part}.quantity": quantity,
         f"{part}.measured": measured,
         f"{part}.bound": bound,
         f"{part}.holds": holds,

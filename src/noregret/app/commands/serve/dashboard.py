@@ -83,7 +83,7 @@ function draw(id, lines) {
   svg.setAttribute("viewBox", `0 0 ${wide} ${high}`);
   if (all.length < 2) { svg.innerHTML = ""; return; }
   const from = samples[0][0], to = Math.max(samples.at(-1)[0], from + 1);
-  const top = Math.max(...all.map(p => p[1]), 1e-12) * 1.08;
+  const top = (Math.max(...all.map(p => p[1])) || 1) * 1.08;
   const x = t => left + (t - from) / (to - from) * (wide - left - 6);
   const y = v => high - under - v / top * (high - under - 6);
   let out = "";
@@ -107,11 +107,11 @@ function draw(id, lines) {
 }
 function show(now) {
   last = now;
-  const late = now.labels ? (100 * now.late_labels / now.labels).toFixed(0) + " %" : "–";
+  const late = now.labels ? (100 * now.late_labels / now.labels).toFixed(0) + "%" : "–";
   const refused = Object.values(now.refused).reduce((a, b) => a + b, 0);
   $("cards").replaceChildren(
     card(number(now.predictions), "predictions"), card(number(now.labels), "labels learned"),
-    card(number(now.pending), "wait for their label"),
+    card(number(now.pending), "waiting for a label"),
     now.rmse == null ? card(number(now.mean_loss), "mean loss as served")
                      : card(number(now.rmse), "RMSE as served"),
     card(late, "of labels came late"), card(number(refused), "requests refused"));

@@ -117,9 +117,9 @@ class Trivial(NamedTuple):
 def bound_words(promise: Promise, trivial: Trivial | None = None) -> str:
     """Return what is bounded, and how much of the bound is used, or that it says nothing."""
     what = subject(promise).rstrip(",")
-    if promise.quantity == "regret to the bank" and promise.measured is not None:
-        # The regret to hindsight is shown next to it.
-        what += f", here {brief(promise.measured)}; it does not cover hindsight"
+    if quantity_of(promise) == "regret to the best member" and promise.measured is not None:
+        # The regret to hindsight, shown next to it, is another one.
+        what += f", which is {brief(promise.measured)} here"
         part = ""
     else:
         part = part_of_bound(promise.tightness)
@@ -182,7 +182,15 @@ def subject(promise: Promise) -> str:
 
     if promise.wording is not None:
         return promise.wording.about
-    return QUANTITIES.get(promise.quantity, f"the {clean(promise.quantity)}")
+    name = quantity_of(promise)
+    return QUANTITIES.get(name, f"the {clean(name)}")
+
+
+def quantity_of(promise: Promise) -> str:
+    """Return the present name of the bounded quantity."""
+    from noregret.proof.theorems.theorem import OLD_QUANTITIES
+
+    return OLD_QUANTITIES.get(promise.quantity, promise.quantity)
 
 
 def why_not(promise: Promise) -> str:

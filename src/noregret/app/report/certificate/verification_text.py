@@ -82,7 +82,8 @@ def verdict(verification: Verification) -> Text:
     failed = verification.failed
     if not failed:
         return Text("CONFIRMED: every figure follows from these data.", "bold green")
-    names = ", ".join(line.name for line in failed[:4]) + (", …" if len(failed) > 4 else "")
+    names = ", ".join(line.name for line in failed[:4])
+    names += f" and {len(failed) - 4} more" if len(failed) > 4 else ""
     of = count(len(verification.lines), "line")
     other = any(line.name == "data.digest" for line in failed)
     why = " These are not the data that it was made from." if other else ""
