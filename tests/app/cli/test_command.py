@@ -1,5 +1,6 @@
 """The command: its exit codes, its messages, its demo."""
 
+import os
 import re
 import subprocess
 import sys
@@ -18,6 +19,43 @@ def test_the_installed_command_is_there() -> None:
     installed = Path(sys.executable).parent / "noregret"
     done = subprocess.run([installed, "--version"], capture_output=True, text=True, check=True)
     assert done.stdout == f"noregret {noregret.__version__}\n"
+
+
+SCRIPT = """
+import atexit
+from noregret.app.cli import script
+atexit.register(print, "at the end")
+script()
+"""
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "line"),
+    [
+        (["learners"], 0, "auto"),
+        (["verify", "no-such-file.json", "data.csv"], 1, "no-such-file.json"),
+        (["run", "--no-such-option"], 2, "--no-such-option"),
+    ],
+)
+def test_a_process_ends_with_the_code_all_the_output_and_the_exit_handlers_of_a_command(
+    arguments: list[str], code: int, line: str
+) -> None:
+    python = [sys.executable, "-c", SCRIPT, *arguments]
+    done = subprocess.run(python, capture_output=True, text=True, encoding="utf-8", check=False)
+    assert done.returncode == code, done.stderr
+    assert line in done.stdout + done.stderr
+    assert done.stdout.endswith("at the end\n")
+    assert done.stdout == command(*arguments).out + "at the end\n"
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no full device")
+def test_output_that_cannot_be_written_is_a_failure_of_the_process() -> None:
+    python = [sys.executable, "-c", "from noregret.app.cli import script; script()", "--help"]
+    env = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}
+    with open("/dev/full", "wb") as full:
+        done = subprocess.run(python, stdout=full, stderr=subprocess.PIPE, env=env, check=False)
+    assert done.returncode != 0
+    assert b"No space left" in done.stderr
 
 
 def test_wrong_usage_ends_with_2_and_no_traceback() -> None:
