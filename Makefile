@@ -83,6 +83,7 @@ build-tools: $(BIN)/pip
 checked: tools
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+	$(BIN)/python tools/stubs.py
 	$(BIN)/mypy
 
 docs: $(BIN)/pip

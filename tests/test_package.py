@@ -58,10 +58,10 @@ def test_every_public_name_exists_and_is_documented() -> None:
 
 def test_every_source_file_is_installed() -> None:
     for file in SOURCE.rglob("*"):
-        if file.suffix in {".py", ".pyi", ".csv", ".typed", ".md"} and "__pycache__" not in str(
-            file
-        ):
+        if file.suffix in {".py", ".csv", ".typed", ".md"} and "__pycache__" not in str(file):
             assert (INSTALLED / file.relative_to(SOURCE)).exists(), file
+        if file.suffix == ".pyx":
+            assert (INSTALLED / file.relative_to(SOURCE).with_suffix(".pyi")).exists(), file
     assert (INSTALLED / "py.typed").exists()
 
 

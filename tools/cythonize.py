@@ -58,6 +58,7 @@ def translate(sources: list[str], work: Path, given: argparse.Namespace) -> None
                 "initializedcheck": given.bounds,
                 "wraparound": False,
                 "cdivision": True,
+                "annotation_typing": False,
                 "emit_code_comments": False,
                 "freethreading_compatible": False,
             },

@@ -1,14 +1,14 @@
 """List the files below ``src/noregret`` that are not installed, for the build, one per line.
 
-These are the sources of compiled code. With ``--folders``, list folders instead: bytecode that an
-editable install leaves behind.
+These are the sources of compiled code, and stubs, which the build writes anew. With ``--folders``,
+list folders instead: bytecode that an editable install leaves behind.
 """
 
 import sys
 from pathlib import Path
 
 PACKAGE = Path(__file__).resolve().parent.parent / "src" / "noregret"
-INSTALLED = {".py", ".pyi", ".typed", ".csv", ".gz", ".json", ".md", ".txt"}
+INSTALLED = {".py", ".typed", ".csv", ".gz", ".json", ".md", ".txt"}
 
 
 def not_installed() -> list[str]:

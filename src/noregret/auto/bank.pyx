@@ -24,7 +24,7 @@ from noregret.limits import MAX_VALUE
 
 cnp.import_array()
 
-LOSSES = ("square", "absolute", "quantile", "logistic")
+LOSSES: tuple[str, ...] = ("square", "absolute", "quantile", "logistic")
 
 
 cdef class Bank(Engine):
@@ -44,7 +44,7 @@ cdef class Bank(Engine):
 
     SIGNED = (*Engine.SIGNED, *Exponential.SIGNED)
 
-    def __cinit__(self, loss="square", loss_parameter=None, recent=True, delay=0):
+    def __cinit__(self, loss="square", loss_parameter: float | None = None, recent=True, delay=0):
         one_of("loss", loss, LOSSES)
         self.loss = as_loss(loss, loss_parameter)
         self.members, self.mixer = Members(self.loss, recent, delay), Mixer(self.loss, recent)
@@ -105,33 +105,33 @@ cdef class Bank(Engine):
     # Findings.
 
     @property
-    def first_loss(self):
+    def first_loss(self) -> float:
         """The loss of the first round, equal for all members."""
         return self.opening
 
-    def member_losses(self):
+    def member_losses(self) -> Floats:
         """Return the cumulative losses of all members, and of the mixtures weighted with them."""
         return self.total_loss + self.excess()
 
-    def member_weights(self):
+    def member_weights(self) -> Floats:
         """Return the weight of every member in the next round."""
         return self.mixer.member_weights()
 
-    def history(self):
+    def history(self) -> tuple[Counts, Floats]:
         """Return (rounds, the weights of all members after each), for about a hundred rounds."""
         return self.mixer.snapshots.history()
 
-    def influence(self):
+    def influence(self) -> Floats:
         """Return the standard deviation of each feature's contribution to a linear prediction."""
         return self.members.influence()
 
     @property
-    def recent(self):
+    def recent(self) -> bool:
         """True if some members use the latest outcomes."""
         return self.members.recent
 
     @property
-    def full(self):
+    def full(self) -> bool:
         """True if the features are few enough for filters."""
         return self.members.full
 
@@ -139,7 +139,7 @@ cdef class Bank(Engine):
         """Return the losses of all members and mixtures minus that of the final mixture."""
         return self.mixer.excess()
 
-    def accounts(self):
+    def accounts(self) -> dict[str, Floats]:
         """Return the evidence for the theorems: the excess of each member, and the bound on the regret to it."""
         n = self.mixer.at.members
         return {"excess": self.excess()[:n], "price": self.mixer.prices()[:n]}

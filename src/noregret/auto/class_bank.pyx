@@ -165,42 +165,42 @@ cdef class ClassBank(ClassEngine):
     # Findings.
 
     @property
-    def recent(self):
+    def recent(self) -> bool:
         """True if some members use the latest classes."""
         return self.members.recent
 
     @property
-    def full(self):
+    def full(self) -> bool:
         """True if the features are few enough for filters."""
         return bool(self.members.is_full())
 
     @property
-    def delay(self):
+    def delay(self) -> int:
         """0: classes are known before the next prediction."""
         return 0
 
     @property
-    def first_loss(self):
+    def first_loss(self) -> float:
         """0, the loss of the first round: there is one class."""
         return 0.0
 
-    def member_weights(self):
+    def member_weights(self) -> Floats:
         """Return the weight of every member in the next round."""
         return np.array([self.weight_of(k) for k in range(self.members.members)])
 
-    def member_losses(self):
+    def member_losses(self) -> Floats:
         """Return the cumulative losses of all members, and of the mixture weighted with them."""
         return self.total_loss + self.final.excess()
 
-    def history(self):
+    def history(self) -> tuple[Counts, Floats]:
         """Return (rounds, the weights of all members after each), for about a hundred rounds."""
         return self.snapshots.history()
 
-    def influence(self):
+    def influence(self) -> Floats:
         """Return the standard deviation of each feature's contribution to linear scores."""
         return self.members.influence(self.classes, self.rounds)
 
-    def accounts(self):
+    def accounts(self) -> dict[str, Floats]:
         """Return the evidence for the theorem: the excess of each member, and the bound on the regret to it."""
         n = self.members.members
         return {"excess": self.final.excess()[:n], "price": -np.log(self.final.get_state()[0]["prior"])[:n]}

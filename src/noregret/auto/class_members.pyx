@@ -37,7 +37,7 @@ cdef extern from "first_order.h" nogil:
     void noregret_classes_learn(noregret_feature* features, double* lanes, Py_ssize_t stride, Py_ssize_t classes, const double* values, const int32_t* indices, Py_ssize_t count, const double* steps, const double* slopes, const double* errors, const double* r, const double* keep, const double* most) noexcept
 
 # The share of the past that the combinations of each kind keep per round.
-KEEP_COMBINED = (1.0, 0.998)
+KEEP_COMBINED: tuple[float, ...] = (1.0, 0.998)
 
 cdef enum:
     MAX_FILTER_FEATURES = MAX_INPUTS - 1
@@ -79,7 +79,7 @@ cdef inline int combined_at(int which) noexcept nogil:
 cdef class ClassMembers:
     """The learners of a bank with several classes, and the statistics that they share."""
 
-    def __cinit__(self, recent, stride):
+    def __cinit__(self, recent: bool, stride: int):
         cdef int lane, which
         self.recent, self.members = recent, MEMBERS if recent else ALONE
         self.combinations, self.inputs = (4, MAX_INPUTS_COMBINED) if recent else (2, FEW_INPUTS)

@@ -37,12 +37,16 @@ cdef extern from "first_order.h" nogil:
 
 # The share of the past that filters keep per round, and the initial variance of a weight: smaller for
 # filters that forget faster, which have less to learn from.
-KEEP, GRANT = (1.0, 0.9999, 0.999, 0.99), (1.0, 0.3, 0.3, 0.1)
+KEEP: tuple[float, ...] = (1.0, 0.9999, 0.999, 0.99)
+GRANT: tuple[float, ...] = (1.0, 0.3, 0.3, 0.1)
 LABEL_GRANT = (0.3, 0.1, 0.1, 0.03)
-KEEP_ABOVE, GRANT_ABOVE = (1.0, 0.9995, 0.998, 0.99), (1.0, 1.0, 1.0, 0.3)
+KEEP_ABOVE: tuple[float, ...] = (1.0, 0.9995, 0.998, 0.99)
+GRANT_ABOVE = (1.0, 1.0, 1.0, 0.3)
 # Rates of AdaGrad, in deviations of outcomes and features; the share that diagonal filters keep per round.
-STEPS, LABEL_STEPS = (0.03, 0.12, 0.5, 2.0), (0.1, 0.4, 1.6, 6.4)
-KEEP_FIRST, GRANT_FIRST = (1.0, 0.9999, 0.999, 0.99), (1.0, 1.0, 1.0, 0.3)
+STEPS: tuple[float, ...] = (0.03, 0.12, 0.5, 2.0)
+LABEL_STEPS: tuple[float, ...] = (0.1, 0.4, 1.6, 6.4)
+KEEP_FIRST: tuple[float, ...] = (1.0, 0.9999, 0.999, 0.99)
+GRANT_FIRST = (1.0, 1.0, 1.0, 0.3)
 FILTERS = ("plain", "lagged", "combining", "following", "seeing")
 
 cdef double[4] STEP_SIZES, LABEL_STEP_SIZES, KEPT_FIRST, GRANTED_FIRST
@@ -450,7 +454,7 @@ cdef class Members:
     # Findings.
 
     @property
-    def full(self):
+    def full(self) -> bool:
         """True if the features are few enough for filters."""
         return bool(self.is_full())
 
@@ -476,7 +480,7 @@ cdef class Members:
             found[same[0]] += (self.origin + constant) * self.rounds / same[1]
         return found
 
-    def influence(self):
+    def influence(self) -> Floats:
         """Return the standard deviation of each feature's contribution to the predictions of ``weights``."""
         table, seen = self.features_seen()
         count, total, squares = table[seen, 16:19].T

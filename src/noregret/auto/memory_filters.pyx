@@ -70,7 +70,7 @@ def column_places(n):
 cdef class Filters:
     """Four filters, with one or more sets of weights each."""
 
-    def __cinit__(self, forget, most, constant, variants=1):
+    def __cinit__(self, forget: Sequence[float], most: Sequence[float], constant: float, variants=1):
         cdef int i
         for i in range(FOUR):
             self.forget[i], self.most[i] = forget[i], most[i]
@@ -222,14 +222,14 @@ cdef class Filters:
         for each in range(sets):
             noregret_filters_step(self.w + each * FOUR * self.n, self.gains(row), errors + each * FOUR, self.n, 1)
 
-    def weights(self, variant, lane):
+    def weights(self, variant: int, lane: int) -> Floats:
         """Return the weights of one filter, the constant's first."""
         at = variant * FOUR * self.n
         return self.arrays["w"][at + lane:at + FOUR * self.n:FOUR].copy()
 
     # The state.
 
-    def get_state(self):
+    def get_state(self) -> tuple[dict[str, Floats], dict[str, Any]]:
         """Return the state: (arrays, numbers)."""
         kept = {name: array.copy() for name, array in self.arrays.items() if name not in SCRATCH}
         kept["U"] = kept["U"][column_places(self.n)]
@@ -237,7 +237,7 @@ cdef class Filters:
             kept[name] = np.append(kept[name], np.zeros(size - len(kept[name])))
         return kept, {"n": self.n, "rounds": self.rounds, "looked": self.looked, "waiting": self.waiting}
 
-    def set_state(self, arrays, numbers):
+    def set_state(self, arrays: dict[str, Floats], numbers: dict[str, Any]) -> None:
         """Restore a state, or raise ValueError if invalid."""
         state_numbers(numbers, {"n": 1, "rounds": 0.0, "looked": 0.0, "waiting": 0})
         n = numbers["n"]

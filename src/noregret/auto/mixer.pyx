@@ -333,7 +333,7 @@ cdef class Mixer:
         cdef double found = self.final.p[k] + self.final.p[n] * self.tracker.p[k]
         return found if self.at.kind == LOGISTIC else found + self.final.p[n + 1] * self.leaner.p[k]
 
-    def member_weights(self):
+    def member_weights(self) -> Floats:
         """Return the weight of every member in the next round."""
         return np.array([self.weight_of(k) for k in range(self.at.members)])
 

@@ -34,12 +34,10 @@ cdef enum:
 cdef double CLOSE = 1e-5
 
 
-def ascend(const int64_t[::1] starts not None, const int32_t[::1] at not None,
-           const double[::1] values not None, const double[::1] squares not None,
-           const int32_t[::1] order not None, double multiplier, bint logistic,
-           const double[::1] low not None, const double[::1] high not None,
-           const double[::1] centre not None, double flat, double softness,
-           double[::1] slopes not None, double[::1] g not None):
+def ascend(const int64_t[::1] starts not None, const int32_t[::1] at not None, const double[::1] values not None,
+           const double[::1] squares not None, const int32_t[::1] order not None, double multiplier, bint logistic,
+           const double[::1] low not None, const double[::1] high not None, const double[::1] centre not None,
+           double flat, double softness, double[::1] slopes not None, double[::1] g not None) -> None:
     """Move the slopes of the rows in ``order``, which are ‖x_t‖² = squares[t] long, and g with them.
 
     The losses are those of ``losses.Clipped``, or logistic with the labels in ``centre``.

@@ -12,9 +12,9 @@ cdef extern from "sparse_dot.h" nogil:
     double noregret_sparse_dot(const double* values, const int32_t* at, Py_ssize_t count, const double* w)
 
 
-def scores(const int64_t[::1] starts not None, const int32_t[::1] at not None,
-           const double[::1] values not None, const double[::1] w not None,
-           Py_ssize_t first, Py_ssize_t stop, bint absolute, double[::1] out not None):
+def scores(const int64_t[::1] starts not None, const int32_t[::1] at not None, const double[::1] values not None,
+           const double[::1] w not None, Py_ssize_t first, Py_ssize_t stop, bint absolute,
+           double[::1] out not None) -> None:
     """Write x_t·w, or |x_t|·|w|, for every row."""
     cdef Py_ssize_t t, k
     cdef double sum
@@ -29,8 +29,8 @@ def scores(const int64_t[::1] starts not None, const int32_t[::1] at not None,
             out[t] = sum
 
 
-def lengths(const int64_t[::1] starts not None, const double[::1] values not None,
-            Py_ssize_t first, Py_ssize_t stop, double[::1] out not None):
+def lengths(const int64_t[::1] starts not None, const double[::1] values not None, Py_ssize_t first, Py_ssize_t stop,
+            double[::1] out not None) -> None:
     """Write ‖x_t‖² for every row."""
     cdef Py_ssize_t t, k
     cdef double sum
@@ -42,9 +42,9 @@ def lengths(const int64_t[::1] starts not None, const double[::1] values not Non
             out[t] = sum
 
 
-def combine(const int64_t[::1] starts not None, const int32_t[::1] at not None,
-            const double[::1] values not None, const double[::1] a not None,
-            Py_ssize_t first, Py_ssize_t stop, int power, double[::1] out not None):
+def combine(const int64_t[::1] starts not None, const int32_t[::1] at not None, const double[::1] values not None,
+            const double[::1] a not None, Py_ssize_t first, Py_ssize_t stop, int power,
+            double[::1] out not None) -> None:
     """Add Σ a_t x_t to the numbers of each column; |a_t x_t| with power 0, a_t x_t² with power 2."""
     cdef Py_ssize_t t, k
     cdef double share
@@ -65,9 +65,9 @@ def combine(const int64_t[::1] starts not None, const int32_t[::1] at not None,
 
 
 def combine_carefully(const int64_t[::1] starts not None, const int32_t[::1] at not None,
-                      const double[::1] values not None, const double[::1] a not None,
-                      Py_ssize_t first, Py_ssize_t stop,
-                      double[::1] high not None, double[::1] low not None, double[::1] size not None):
+                      const double[::1] values not None, const double[::1] a not None, Py_ssize_t first,
+                      Py_ssize_t stop, double[::1] high not None, double[::1] low not None,
+                      double[::1] size not None) -> None:
     """Add Σ a_t x_t to high + low, with what rounding takes from a sum in low; and Σ |a_t x_t|."""
     cdef Py_ssize_t t, k, j
     cdef double share, product, rounded, shift
@@ -84,9 +84,9 @@ def combine_carefully(const int64_t[::1] starts not None, const int32_t[::1] at 
                 size[j] += fabs(product)
 
 
-def bend(const int64_t[::1] starts not None, const int32_t[::1] at not None,
-         const double[::1] values not None, const double[::1] d not None,
-         const double[::1] v not None, Py_ssize_t first, Py_ssize_t stop, double[::1] out not None):
+def bend(const int64_t[::1] starts not None, const int32_t[::1] at not None, const double[::1] values not None,
+         const double[::1] d not None, const double[::1] v not None, Py_ssize_t first, Py_ssize_t stop,
+         double[::1] out not None) -> None:
     """Add Σ d_t x_t (x_t·v), in one pass."""
     cdef Py_ssize_t t, k
     cdef double sum
@@ -100,9 +100,8 @@ def bend(const int64_t[::1] starts not None, const int32_t[::1] at not None,
                 out[at[k]] += sum * values[k]
 
 
-def gram(const int64_t[::1] starts not None, const int32_t[::1] at not None,
-         const double[::1] values not None, const double[::1] d not None,
-         Py_ssize_t first, Py_ssize_t stop, double[:, ::1] out not None):
+def gram(const int64_t[::1] starts not None, const int32_t[::1] at not None, const double[::1] values not None,
+         const double[::1] d not None, Py_ssize_t first, Py_ssize_t stop, double[:, ::1] out not None) -> None:
     """Add Σ d_t x_t x_tᵀ on and above the diagonal."""
     cdef Py_ssize_t t, k, l
     cdef double share
@@ -117,11 +116,9 @@ def gram(const int64_t[::1] starts not None, const int32_t[::1] at not None,
                     line[at[l]] += share * values[l]
 
 
-def cross(const int64_t[::1] starts not None, const int32_t[::1] at not None,
-          const double[::1] values not None, const double[::1] d not None,
-          const int32_t[::1] places not None, Py_ssize_t first, Py_ssize_t stop,
-          int32_t[::1] own_places not None, double[::1] own_values not None,
-          double[:, ::1] out not None):
+def cross(const int64_t[::1] starts not None, const int32_t[::1] at not None, const double[::1] values not None,
+          const double[::1] d not None, const int32_t[::1] places not None, Py_ssize_t first, Py_ssize_t stop,
+          int32_t[::1] own_places not None, double[::1] own_values not None, double[:, ::1] out not None) -> None:
     """Add Σ d_t x_t z_tᵀ for the numbers z_t of x_t that have a place; the others have −1.
 
     ``own_places`` and ``own_values`` are scratch space, one number per column of ``out``.

@@ -12,7 +12,7 @@ cdef extern from "gram.h" nogil:
     void noregret_gram(const double* rows, Py_ssize_t stride, Py_ssize_t count, Py_ssize_t n, double* gram)
 
 
-def add_outer_products(const double[:, :] rows not None, double[:, ::1] gram not None):
+def add_outer_products(const double[:, :] rows not None, double[:, ::1] gram not None) -> None:
     """Add Σ x xᵀ to a matrix; only its part on and above the diagonal is valid."""
     cdef Py_ssize_t n = rows.shape[1], stride = rows.strides[0] // <Py_ssize_t> sizeof(double)
     if gram.shape[0] != n or gram.shape[1] != n:
@@ -26,7 +26,8 @@ def add_outer_products(const double[:, :] rows not None, double[:, ::1] gram not
             noregret_gram(&rows[0, 0], max(stride, n), rows.shape[0], n, &gram[0, 0])
 
 
-def add_carefully(double[:, ::1] high not None, double[:, ::1] low not None, const double[:, ::1] part not None):
+def add_carefully(double[:, ::1] high not None, double[:, ::1] low not None,
+                  const double[:, ::1] part not None) -> None:
     """Add a matrix to another one, and what rounding takes from each sum to a third one."""
     cdef Py_ssize_t k, numbers = high.shape[0] * high.shape[1]
     cdef double rounded, shift
@@ -46,7 +47,7 @@ def add_carefully(double[:, ::1] high not None, double[:, ::1] low not None, con
             sums[k] = rounded
 
 
-def mirrored(const double[:, ::1] upper not None):
+def mirrored(const double[:, ::1] upper not None) -> Floats:
     """Return the symmetric matrix with these numbers on and above its diagonal."""
     cdef Py_ssize_t i, j, n = upper.shape[0]
     if upper.shape[1] != n:
@@ -59,7 +60,7 @@ def mirrored(const double[:, ::1] upper not None):
     return made
 
 
-def depth_of(Py_ssize_t count):
+def depth_of(Py_ssize_t count) -> int:
     """Return the largest number of consecutive additions in an element, for that many rows."""
     return count // 64 + 67
 
@@ -94,7 +95,7 @@ cdef extern from "switching.h" nogil:
 cdef class ColumnSums:
     """Column sums: ``parts`` holds high, low and rest, and ``lost`` bounds their error."""
 
-    cdef readonly object parts, lost
+    cdef readonly object parts, lost  # type: Floats
     cdef readonly Py_ssize_t rows
     cdef double[:, ::1] held
     cdef double[::1] off
@@ -104,7 +105,7 @@ cdef class ColumnSums:
         self.held, self.off = self.parts, self.lost
         self.rows = 0
 
-    def add(self, const double[:, ::1] table not None):
+    def add(self, const double[:, ::1] table not None) -> None:
         """Add the rows of a table."""
         cdef Py_ssize_t n = self.off.shape[0]
         if table.shape[1] != n:
@@ -138,7 +139,7 @@ cdef class Paths:
             &self.best[0, 0], &self.best[1, 0], &self.best[2, 0], &self.best[3, 0],
             &self.best[4, 0], &self.best[5, 0])
 
-    def add(self, const double[:, ::1] table not None):
+    def add(self, const double[:, ::1] table not None) -> tuple[NDArray[np.uint32], NDArray[np.uint32]]:
         """Extend the paths by more rounds.
 
         Returns, for every round and every number of switches, the expert at which the best path
@@ -160,7 +161,7 @@ cdef class Paths:
         self.rounds += rows
         return experts, starts
 
-    def losses(self):
+    def losses(self) -> tuple[Floats, Floats]:
         """Return the smallest loss for every number of switches, as two parts to be added."""
         return (np.asarray(self.best)[0, : self.layers].copy(),
                 np.asarray(self.best)[1, : self.layers].copy())

@@ -19,7 +19,6 @@ from noregret.linear.inputs import row_count
 
 if TYPE_CHECKING:
     from noregret.linear.class_learner import ClassLearner
-    from noregret.linear.engine.entry import State
     from noregret.proof.game.game import Game
     from noregret.proof.theorems.evidence import Evidence
 
@@ -204,7 +203,7 @@ class Learner(Named, ExampleCalls):
 
     # Copies and files.
 
-    def get_state(self) -> State:
+    def get_state(self) -> tuple[dict[str, NDArray[Any]], dict[str, Any], list[str]]:
         """Return the state: (arrays, numbers, names)."""
         return self._entry.get_state()
 

@@ -23,7 +23,7 @@ cdef class Port:
     cdef Entry entry          # None if examples are not passed directly
     cdef double constant    # the value of the constant feature; 0 for no such feature
 
-    def lead_to(self, Entry entry, double constant):
+    def lead_to(self, Entry entry: Entry | None, double constant) -> None:
         """Pass examples directly to a learner from now on; None to stop."""
         self.entry, self.constant = entry, constant
 
@@ -60,7 +60,7 @@ cdef class Port:
 cdef class NumberPort(Port):
     """Pass examples to a learner of numbers."""
 
-    def learn_one(self, x, y, w=None):
+    def learn_one(self, x, y, w: float | None = None) -> None:
         """Learn from one example with weight w, by default 1."""
         try:
             if self.entry is None or w is not None:
@@ -70,7 +70,7 @@ cdef class NumberPort(Port):
         except BadExample as refusal:
             self._learn(self._renamed(self.row(x), refusal), y, w)
 
-    def predict_one(self, x):
+    def predict_one(self, x) -> float:
         """Predict the outcome of one example, without learning."""
         try:
             return self._decide(self.row(x)) if self.entry is None else self.score(x)
@@ -84,11 +84,11 @@ cdef class LabelPort(Port):
 
     cdef object negative, positive
 
-    def tell_apart(self, negative, positive):
+    def tell_apart(self, negative, positive) -> None:
         """Set the two labels of the learner."""
         self.negative, self.positive = negative, positive
 
-    def learn_one(self, x, y, w=None):
+    def learn_one(self, x, y, w: float | None = None) -> None:
         """Learn from one example with weight w, by default 1."""
         cdef bint straight = self.entry is not None and w is None
         try:
@@ -101,7 +101,7 @@ cdef class LabelPort(Port):
         except BadExample as refusal:
             self._learn(self._renamed(self.row(x), refusal), y, w)
 
-    def predict_one(self, x):
+    def predict_one(self, x) -> Any:
         """Predict the label of one example; None before any label is known."""
         try:
             if self.entry is None:
@@ -110,7 +110,7 @@ cdef class LabelPort(Port):
         except BadExample as refusal:
             return self._predict(self._renamed(self.row(x), refusal))
 
-    def predict_proba_one(self, x):
+    def predict_proba_one(self, x) -> dict[Any, float]:
         """Return the probability of each known label.
 
         With the logistic loss they are probabilities. With other losses they are scores, mapped to
@@ -134,6 +134,6 @@ cdef double squash(double score) noexcept:
     return small / (1.0 + small)
 
 
-def squashed(double score):
+def squashed(double score) -> float:
     """Return 1/(1 + exp(−score))."""
     return squash(score)

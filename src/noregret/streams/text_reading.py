@@ -9,7 +9,7 @@ from typing import Any, ClassVar, NamedTuple
 from noregret.errors import BadExample, Place
 from noregret.streams.block import Block, Fault, Sparse
 from noregret.streams.options import WRITTEN
-from noregret.streams.parsing.text import Rows
+from noregret.streams.parsing.parsed_rows import Rows
 from noregret.streams.source import Piece
 from noregret.streams.stream import Reading, State, Stream
 

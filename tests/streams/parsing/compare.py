@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from noregret.streams.parsing.text import Rows
+from noregret.streams.parsing.parsed_rows import Rows
 from tests.streams.parsing.reference import Row
 
 

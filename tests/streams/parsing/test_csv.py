@@ -5,7 +5,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from noregret.streams.parsing.text import Csv, parse_csv
+from noregret.streams.parsing.parsed_rows import Csv
+from noregret.streams.parsing.text import parse_csv
 from tests.streams.parsing.compare import same_bits
 from tests.streams.parsing.reference import read_csv
 from tests.thorough import draws

@@ -4,7 +4,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from noregret.streams.parsing.text import Rows, resolve_vw, scan_vw
+from noregret.streams.parsing.parsed_rows import Rows
+from noregret.streams.parsing.text import resolve_vw, scan_vw
 from noregret.streams.parsing.vocabulary import Vocabulary
 from tests.streams.parsing.compare import check_rows
 from tests.streams.parsing.reference import Row, read_vw

@@ -192,17 +192,17 @@ cdef class Loss:
     def __cinit__(self, *args, **options):
         self.table.python = NULL
 
-    def value(self, double score, double outcome):
+    def value(self, double score, double outcome) -> float:
         """Return the loss of a score for an outcome."""
         check_built(self)
         return self.checked(self.table.value(&self.table, score, outcome))
 
-    def slope(self, double score, double outcome):
+    def slope(self, double score, double outcome) -> float:
         """Return the derivative of the loss by the score."""
         check_built(self)
         return self.checked(self.table.slope(&self.table, score, outcome))
 
-    def implicit_step(self, double score, double outcome, double rate, double norm2):
+    def implicit_step(self, double score, double outcome, double rate, double norm2) -> float:
         """Return t such that w - t x minimises rate · loss + ½‖change‖², where ‖x‖² = norm2."""
         if self.table.implicit is NULL:
             raise ValueError(f"the {self.name} loss has no implicit step")
@@ -214,7 +214,7 @@ cdef class Loss:
         return value
 
     @property
-    def labels(self):
+    def labels(self) -> bool:
         """True if outcomes are labels, −1 or +1."""
         return bool(self.table.labels)
 
@@ -234,7 +234,8 @@ cdef class PythonLoss(Loss):
     implicit step is undefined.
     """
 
-    def __init__(self, value=None, slope=None, name="custom", labels=False):
+    def __init__(self, value: Callable[[float, float], float] | None = None,
+                 slope: Callable[[float, float], float] | None = None, name="custom", labels=False):
         if not callable(value) or not callable(slope):
             raise TypeError("a loss of your own needs two functions: value(score, outcome) and slope(score, outcome)")
         self.value_function, self.slope_function, self.name = value, slope, name
@@ -312,9 +313,9 @@ cdef dict TABLES = {
     "linear": built("linear", LINEAR, 0),
 }
 
-LOSSES = tuple(TABLES)
+LOSSES: tuple[str, ...] = tuple(TABLES)
 # The losses with a parameter: its name, and its upper limit.
-PARAMETERS = {
+PARAMETERS: dict[str, tuple[str, float]] = {
     "quantile": ("q", 1.0),
     "epsilon-insensitive": ("epsilon", INFINITY),
     "squared-epsilon-insensitive": ("epsilon", INFINITY),
@@ -344,7 +345,7 @@ cdef Loss as_loss(object loss, object parameter):
     return built(found.name, found.table, parameter)
 
 
-def make_loss(loss, parameter=None):
+def make_loss(loss: str | Loss, parameter: float | None = None) -> Loss:
     """Return the named loss; ``parameter`` is its ε, δ or quantile, if it has one."""
     return as_loss(loss, parameter)
 
@@ -393,10 +394,10 @@ FORECAST_LOSSES = {
     "log": forecast_loss("log", LOG),
     "percentage": forecast_loss("percentage", PERCENTAGE),
 }
-EXPERT_LOSSES = ("square", "absolute", "zero-one", "log", "quantile", "percentage")
+EXPERT_LOSSES: tuple[str, ...] = ("square", "absolute", "zero-one", "log", "quantile", "percentage")
 
 
-def find_loss(loss, parameter=None):
+def find_loss(loss, parameter: float | None = None) -> Loss:
     """Return the named loss, or a custom one as it is."""
     if isinstance(loss, str):
         one_of("loss", loss, EXPERT_LOSSES)

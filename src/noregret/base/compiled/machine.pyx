@@ -21,16 +21,16 @@ cdef extern from "cpu_dispatch.h" nogil:
     const int noregret_cpu
     const char* const noregret_levels[NOREGRET_LEVELS]
 
-VARIABLE = "NOREGRET_CPU"
-LEVELS = tuple([noregret_levels[k].decode() for k in range(NOREGRET_LEVELS)])
+VARIABLE: str = "NOREGRET_CPU"
+LEVELS: tuple[str, ...] = tuple([noregret_levels[k].decode() for k in range(NOREGRET_LEVELS)])
 
 
-def level():
+def level() -> str:
     """Return the level in use: the highest that the processor has and ``NOREGRET_CPU`` allows."""
     return LEVELS[noregret_cpu]
 
 
-def check_variable():
+def check_variable() -> None:
     """Raise NoRegretError if ``NOREGRET_CPU`` names no level."""
     wanted = os.environ.get(VARIABLE)
     if wanted and wanted not in LEVELS:
@@ -84,7 +84,7 @@ cdef long generation() noexcept:
     return forks
 
 
-def close():
+def close() -> None:
     """Close the gate before a fork, after all other threads have left."""
     global closer
     end = monotonic() + MAX_FORK_SECONDS
@@ -111,10 +111,10 @@ def open_copy():
 class Inside:
     """A block of code that no fork may interrupt: ``with Inside(): …``."""
 
-    def __enter__(self):
+    def __enter__(self) -> None:
         come_in()
 
-    def __exit__(self, *_):
+    def __exit__(self, *_: object) -> None:
         go_out()
 
 
@@ -140,7 +140,7 @@ cdef extern from *:
     void noregret_keep_memory() noexcept
 
 
-def keep_freed_memory():
+def keep_freed_memory() -> None:
     """Keep freed memory for the next block of rows: the system would clear every page again."""
     noregret_keep_memory()
 
@@ -152,14 +152,14 @@ def keep_freed_memory():
 # page; so nothing here writes zeros where there are zeros already.
 
 # Numbers per page: 4,096 bytes.
-PAGE_NUMBERS = 512
+PAGE_NUMBERS: int = 512
 cdef enum:
     PAGE = 512
 # Longer arrays are kept out of huge pages, which would take 2 MB for each number written.
 cdef Py_ssize_t MIN_LARGE_ARRAY = 2**23
 
 
-def zeros(Py_ssize_t count):
+def zeros(Py_ssize_t count) -> Floats:
     """Return zeros whose pages take memory only once they are written."""
     if count < MIN_LARGE_ARRAY or not hasattr(mmap, "MADV_NOHUGEPAGE"):
         return np.zeros(count)
@@ -179,7 +179,7 @@ cdef bint is_zero(const double* page, Py_ssize_t count) noexcept nogil:
     return found == 0
 
 
-def copied(const double[::1] array, Py_ssize_t length=-1):
+def copied(const double[::1] array, Py_ssize_t length=-1) -> Floats:
     """Return a copy, padded with zeros to a length, that takes memory only for nonzero pages."""
     cdef Py_ssize_t n = array.shape[0], start = 0, count
     made = zeros(max(n, length))
@@ -193,7 +193,7 @@ def copied(const double[::1] array, Py_ssize_t length=-1):
     return made
 
 
-def used_pages(const double[::1] array):
+def used_pages(const double[::1] array) -> Counts:
     """Return the indices of the nonzero pages."""
     cdef Py_ssize_t n = array.shape[0], start = 0
     used = np.zeros((n + PAGE - 1) // PAGE, dtype=np.uint8)
@@ -205,7 +205,7 @@ def used_pages(const double[::1] array):
     return np.flatnonzero(used)
 
 
-def any_negative(const double[::1] array):
+def any_negative(const double[::1] array) -> bool:
     """Return whether any number is negative."""
     cdef Py_ssize_t k
     for k in range(array.shape[0]):

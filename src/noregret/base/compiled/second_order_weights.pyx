@@ -25,7 +25,7 @@ cdef class Scaled(Weigher):
     cdef public double unit             # the largest |regret| of a round so far
     NUMBERS = ("unit",)
 
-    def bounds(self):
+    def bounds(self) -> Floats:
         """Return a bound on the regret to each expert."""
         return np.zeros(self.n)
 

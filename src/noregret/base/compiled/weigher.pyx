@@ -23,7 +23,7 @@ cnp.import_array()
 # Gaps are clipped to this; the weight is zero long before.
 cdef double MAX_GAP = 1e305
 # No prior weight is below this, so that weights that underflow are negligible beside it.
-MIN_PRIOR = 1e-290
+MIN_PRIOR: float = 1e-290
 cdef double MIN_SUM = 1e-290
 
 
@@ -54,7 +54,7 @@ cdef class Weigher:
         """True if ``excess`` is available."""
         return False
 
-    def excess(self):
+    def excess(self) -> Any:
         """Return the loss of each expert minus that of the mixture."""
         return np.zeros(self.n)
 
@@ -63,7 +63,7 @@ cdef class Weigher:
 
     # The experts.
 
-    def begin(self, n):
+    def begin(self, n: int) -> None:
         """Start with n experts, each with its prior weight."""
         prior = np.full(n, 1.0 / max(1, n)) if self.given_prior is None else np.array(self.given_prior, float)
         if n and len(prior) != n:
@@ -143,12 +143,12 @@ cdef class Weigher:
 
     # The state.
 
-    def get_state(self):
+    def get_state(self) -> tuple[dict[str, Any], dict[str, Any]]:
         """Return the arrays and numbers of the state."""
         kept = {name: self.arrays[name].copy() for name in ("prior", *self.ARRAYS)}
         return kept, {name: getattr(self, name) for name in self.NUMBERS}
 
-    def set_state(self, arrays, numbers):
+    def set_state(self, arrays: dict[str, Any], numbers: dict[str, Any]) -> None:
         """Restore a state, or raise ValueError and stay unchanged."""
         found = self.checked_arrays(arrays)
         kept = {name: getattr(self, name) for name in self.NUMBERS}

@@ -130,8 +130,8 @@ cdef class Path:
     cdef float *lane_im
     cdef float *lane_time
 
-    def __cinit__(self, double rate, ptrdiff_t block, ptrdiff_t parts, ptrdiff_t channels, ptrdiff_t lags, double corner,
-                  **paces):
+    def __cinit__(self, double rate, ptrdiff_t block, ptrdiff_t parts, ptrdiff_t channels, ptrdiff_t lags,
+                  double corner, **paces: float):
         if not (1 <= parts <= 2**16 and 1 <= channels <= 2**8 and 0 <= corner < rate / 2):
             raise ValueError(f"no path of {parts} parts and {channels} channels above {corner:g} Hz")
         cdef dict t = PACES | paces
@@ -197,11 +197,8 @@ cdef class Path:
                 for k in range(self.bins, self.width):
                     self.path.doubt[w + k] = 0
 
-    def run(
-        self, const float[:, ::1] far not None, const float[::1] mic not None, float[::1] heard not None,
-        float[::1] left not None,
-        float[:, ::1] said=None,
-    ):
+    def run(self, const float[:, ::1] far not None, const float[::1] mic not None, float[::1] heard not None,
+            float[::1] left not None, float[:, ::1] said=None) -> None:
         """Process whole blocks.
 
         ``heard`` is filled with the microphone after the high-pass filter, ``left`` with the output
@@ -391,16 +388,16 @@ cdef class Path:
         self.path.newest = newest
 
     @property
-    def delay_found(self):
+    def delay_found(self) -> int:
         """The delay of the echo in blocks; −1 until there is evidence."""
         return self.lag.found
 
     @property
-    def delay(self):
+    def delay(self) -> int:
         """Blocks before the first part of the path."""
         return self.path.delay
 
-    def response(self):
+    def response(self) -> Singles:
         """Return the learned path: samples after the shortest delay, by channel."""
         self.check_free()
         cdef float[::1] out = np.zeros(2 * self.block, dtype=np.float32)

@@ -84,7 +84,7 @@ cdef class Suppressor:
     cdef double[::1] share, band_left, band_echo, band_weight
     cdef ptrdiff_t[::1] edges
 
-    def __cinit__(self, double rate, ptrdiff_t block, **paces):
+    def __cinit__(self, double rate, ptrdiff_t block, **paces: float):
         if not (2 <= block <= 2**20 and 100 <= rate <= 1e6):
             raise ValueError(f"no suppressor for blocks of {block} samples at {rate:g} samples per second")
         cdef dict t = PACES | paces
@@ -134,7 +134,7 @@ cdef class Suppressor:
             self.emphasis[k] = emphasis[k]
         self.band_weight = np.add.reduceat(emphasis, np.asarray(self.edges)[:self.bands])
 
-    def run(self, const float[::1] heard not None, const float[::1] left not None, float[::1] out not None):
+    def run(self, const float[::1] heard not None, const float[::1] left not None, float[::1] out not None) -> None:
         """Process whole blocks of the microphone and of the linear part's output."""
         cdef ptrdiff_t k, n = self.block
         if heard.shape[0] % n or left.shape[0] != heard.shape[0] or out.shape[0] != heard.shape[0]:
@@ -288,7 +288,7 @@ cdef class Guard:
         self.block, self.window = block, <ptrdiff_t> (WINDOW * rate + 0.5)
         self.heard, self.sent = np.zeros(self.window), np.zeros(self.window)
 
-    def run(self, const float[::1] mic not None, float[::1] out not None):
+    def run(self, const float[::1] mic not None, float[::1] out not None) -> None:
         """Limit every block to the level of the microphone's, and silence it where that is silent."""
         cdef ptrdiff_t k, n = self.block
         if mic.shape[0] % n or mic.shape[0] != out.shape[0]:

@@ -31,8 +31,9 @@ cdef class ExpertRound:
     cdef bint built                          # whether __init__ has run
     cdef Py_ssize_t seats                    # experts that there is room for
     cdef uint64_t seed
-    cdef public list experts                 # their names; empty where they are numbered
-    cdef public tuple before                 # the names of columns that come before the experts
+    cdef public list[str] experts            # their names; empty where they are numbered
+    # The names of columns that come before the experts.
+    cdef public tuple before  # type: tuple[str, ...]
     cdef bint advised                        # whether rounds come with advice; else with losses
     cdef double total, rest                  # of the losses paid: total + rest
     cdef public double drawn_loss

@@ -45,7 +45,7 @@ cdef enum:  # Manner
     EXPECT               # pay the weighted mean of the losses
     SAMPLE               # follow one expert, drawn from the weights
 
-MANNERS = ("mean", "vote", "substitute", "expect", "sample")
+MANNERS: tuple[str, ...] = ("mean", "vote", "substitute", "expect", "sample")
 
 cdef Loss square_like = as_loss("square", None)
 
@@ -98,8 +98,9 @@ cdef class ExpertRound:
         self.weigher, self.cost, self.experts, self.before = Weigher(), square_like, [], ()
         self.settle()
 
-    def __init__(self, Weigher weigher not None, loss="square", loss_parameter=None, gradient=False, manner="mean",
-                 low=-INFINITY, high=INFINITY, spread=INFINITY, sleeping=True, seed=0, votes=False):
+    def __init__(self, Weigher weigher not None, loss: Any = "square", loss_parameter: float | None = None,
+                 gradient=False, manner="mean", low: float = -INFINITY, high: float = INFINITY,
+                 spread: float = INFINITY, sleeping=True, seed=0, votes=False):
         if self.built:
             self.wait()
         self.weigher, self.cost = weigher, find_loss(loss, loss_parameter)
@@ -413,7 +414,7 @@ cdef class ExpertRound:
             return ZERO_OUTCOME
         return FINE
 
-    def begin(self, n):
+    def begin(self, n: int) -> None:
         """Start with n experts."""
         self.wait()
         self.weigher.begin(n)
@@ -423,38 +424,38 @@ cdef class ExpertRound:
     # Figures.
 
     @property
-    def width(self):
+    def width(self) -> int:
         """The number of experts; 0 before the first round."""
         return self.weigher.n
 
     @property
-    def rounds(self):
+    def rounds(self) -> int:
         """The number of rounds learned."""
         return self.weigher.rounds
 
     @property
-    def total_loss(self):
+    def total_loss(self) -> float:
         """Cumulative loss; the expected loss if experts are drawn."""
         return self.total + self.rest
 
     @property
-    def expert_losses(self):
+    def expert_losses(self) -> Floats:
         """Cumulative loss of each expert; an expert asleep is charged the mixture's loss."""
         return self.total_loss - self.regrets
 
     @property
-    def regrets(self):
+    def regrets(self) -> Floats:
         """Regret to each expert: loss of the mixture minus that of the expert."""
         return -(self.weigher.excess() if self.by_gap else self.held["excess"])
 
     @property
-    def rounds_awake(self):
+    def rounds_awake(self) -> Counts:
         """The number of rounds in which each expert was awake."""
         return self.weigher.rounds - self.held["asleep_rounds"].astype(np.int64)
 
     # Errors.
 
-    def name_of(self, i):
+    def name_of(self, i: int) -> str:
         """Return the name of an expert, or of a column before the experts."""
         cdef Py_ssize_t first = len(self.before)
         if i < first:
@@ -496,17 +497,17 @@ cdef class ExpertRound:
         return 0
 
     @property
-    def pays_expected(self):
+    def pays_expected(self) -> bool:
         """True if the loss is the mean of the experts' losses, not the loss of their mean."""
         return self.manner == EXPECT or self.manner == SAMPLE
 
     @property
-    def log_prior(self):
+    def log_prior(self) -> Floats:
         """ln(1/prior) of each expert."""
         return np.log(1 / self.weigher.get_state()[0]["prior"])
 
     @property
-    def from_losses(self):
+    def from_losses(self) -> bool:
         """True if rounds are given as losses, without advice."""
         return self.weigher.rounds > 0 and not self.advised
 
@@ -525,7 +526,8 @@ cdef class ExpertRound:
             self.refuse(status, x[self.culprit] if self.culprit >= 0 else y)
         return 0
 
-    def play_rows(self, cnp.ndarray X, y, predictions=None, weights=None):
+    def play_rows(self, cnp.ndarray X: Floats, y: Floats | None, predictions: Floats | None = None,
+                  weights: Floats | None = None) -> None:
         """Play the rows of a block in order; without outcomes they are losses."""
         self.wait()
         self.check_arrays(X, y, predictions, weights)
@@ -611,7 +613,7 @@ cdef class ExpertRound:
             )
         return 0
 
-    def outcome_of(self, y):
+    def outcome_of(self, y) -> float:
         """Return an outcome as a number; raise an error for None, and for text, which float would parse."""
         try:
             return ldexp(y, 0)
@@ -620,7 +622,7 @@ cdef class ExpertRound:
             said = repr(y)[:60]
             raise BadExample(f"the outcome must be a number: it is {said}", round=round) from None
 
-    def predict(self, row):
+    def predict(self, row: Floats) -> float:
         """Return the forecast for a row of numbers, one per expert, without learning."""
         self.wait()
         self.hold_row(row)
@@ -646,7 +648,7 @@ cdef class ExpertRound:
             self.refuse(status, x[self.culprit] if self.culprit >= 0 else NAN)
         return self.combined(self.shares(self.sleepers), x, &found, &pick)
 
-    def drawn_expert(self):
+    def drawn_expert(self) -> int:
         """Return the expert drawn in the next round if all are awake."""
         self.wait()
         if not self.weigher.n:
@@ -654,7 +656,7 @@ cdef class ExpertRound:
         self.weigher.next_weights()
         return self.draw(self.weigher.p)
 
-    def current_weights(self, awake=None):
+    def current_weights(self, awake=None) -> Floats:
         """Return the weights of the next round, among all experts or those awake."""
         self.wait()
         self.weigher.next_weights()
@@ -666,7 +668,7 @@ cdef class ExpertRound:
             self.weigher.weigh(<double*> cnp.PyArray_DATA(made), <unsigned char*> cnp.PyArray_DATA(<cnp.ndarray> flags))
         return made
 
-    def join(self, name, share):
+    def join(self, name: str | None, share: float) -> None:
         """Add an expert while running."""
         self.wait()
         self.weigher.join(share, {})
@@ -676,7 +678,7 @@ cdef class ExpertRound:
 
     # The state.
 
-    def get_state(self):
+    def get_state(self) -> tuple[dict[str, Any], dict[str, Any], list[str]]:
         """Return the arrays, numbers and names of the state."""
         self.wait()
         arrays, numbers = self.weigher.get_state()
@@ -692,7 +694,7 @@ cdef class ExpertRound:
         }
         return arrays, numbers, list(self.experts)
 
-    def set_state(self, arrays, numbers, names):
+    def set_state(self, arrays: dict[str, Any], numbers: dict[str, Any], names: list[str]) -> None:
         """Restore a state; raise ValueError if it is invalid."""
         own = {name.removeprefix("council."): array for name, array in arrays.items() if name.startswith("council.")}
         rest = {name: array for name, array in arrays.items() if not name.startswith("council.")}
@@ -735,7 +737,7 @@ cdef class RoundCalls:
     def __cinit__(self, *args, **options):
         self._round = ExpertRound.__new__(ExpertRound)
 
-    def __init__(self, weigher, *args, **options):
+    def __init__(self, weigher: Weigher, *args, **options):
         self._round.__init__(weigher, *args, **options)
 
     cdef const double* row_of(self, object x) except NULL:
@@ -755,18 +757,18 @@ cdef class RoundCalls:
             round.hold_row(row)
         return <const double*> cnp.PyArray_DATA(round.row)
 
-    def learn_losses(self, losses):
+    def learn_losses(self, losses) -> None:
         """Learn from the loss of each expert in a round; NaN for one asleep."""
         cdef const double* x = self.row_of(losses)
         self._round.run(x, 0.0, True, NULL, NULL)
 
-    def learn_one(self, advice, y):
+    def learn_one(self, advice, y: float) -> None:
         """Learn from a round: the forecast of each expert, and the outcome."""
         cdef double outcome = y if type(y) is float else self._round.outcome_of(y)
         cdef const double* x = self.row_of(advice)
         self._round.run(x, outcome, False, NULL, NULL)
 
-    def predict_one(self, advice):
+    def predict_one(self, advice) -> float:
         """Return the forecast for a round from those of the experts, without learning."""
         self.row_of(advice)
         return self._round.forecast()

@@ -27,7 +27,7 @@ cdef class Steepest(Sliding):
 
     cdef double rate
 
-    def __init__(self, taps, rate):
+    def __init__(self, taps: int, rate: float):
         Sliding.__init__(self, taps)
         self.rate = rate
 
@@ -44,7 +44,7 @@ cdef class Normalised(Sliding):
 
     cdef double rate, cushion
 
-    def __init__(self, taps, rate, cushion):
+    def __init__(self, taps: int, rate: float, cushion: float):
         Sliding.__init__(self, taps)
         self.rate, self.cushion = rate, cushion
 
@@ -62,7 +62,7 @@ cdef class Signed(Sliding):
 
     cdef double rate
 
-    def __init__(self, taps, rate):
+    def __init__(self, taps: int, rate: float):
         Sliding.__init__(self, taps)
         self.rate = rate
 
@@ -84,7 +84,7 @@ cdef class Projecting(Sliding):
     cdef double* errors                 # of the last K windows, after the last step
     cdef double* scratch                # the next of both, the solution, and the amounts
 
-    def __init__(self, taps, rate, cushion, order):
+    def __init__(self, taps: int, rate: float, cushion: float, order: int):
         self.begin(order)
         self.rate, self.cushion = rate, cushion
         self.arrays |= {
@@ -148,7 +148,7 @@ cdef class Recursive(Sliding):
     cdef Row row
     cdef bint forgets
 
-    def __init__(self, taps, penalty, forgetting):
+    def __init__(self, taps: int, penalty: float, forgetting: float):
         self.begin(1)
         self.ridge = Forward(penalty, forgetting)
         self.ridge.resize(self.taps)

@@ -46,7 +46,8 @@ cdef double MAX_STATE_WEIGHT = 1e200  # in a state, also of least squares, which
 cdef class Sliding:
     """The base: a window, weights, and sums over the window for lags 0 to K − 1."""
 
-    SIGNED = ("loss_rest",)  # numbers of the state that may be negative
+    # Numbers of the state that may be negative.
+    SIGNED = ("loss_rest",)  # type: tuple[str, ...]
 
     def __cinit__(self, taps, *args, **options):
         self.taps = whole("taps", taps, below=MAX_TAPS + 1)
@@ -199,7 +200,7 @@ cdef class Sliding:
             raise NoRegretError("this filter is being played in another thread", "use a copy in each")
         return 0
 
-    def play_block(self, const double[::1] x not None, const double[::1] d not None, double[::1] out not None):
+    def play_block(self, const double[::1] x not None, const double[::1] d not None, double[::1] out not None) -> None:
         """Play samples in order; Ctrl-C is checked from time to time."""
         cdef Py_ssize_t k = 0, stop, count = len(x), step = max(1, OPERATIONS_PER_CHECK // self.work())
         cdef int status = FINE
@@ -225,7 +226,7 @@ cdef class Sliding:
                 raise self.refusal(status, x[k - 1], d[k - 1])
             PyErr_CheckSignals()
 
-    def predict_one(self, double x):
+    def predict_one(self, double x) -> float:
         """Return the prediction for a next sample, without learning."""
         if not fabs(x) <= MAX_SAMPLE:
             raise self.refusal(BAD_INPUT, x, 0.0)
@@ -235,7 +236,7 @@ cdef class Sliding:
         self.leave()
         return score
 
-    def predict_block(self, const double[::1] x not None, double[::1] out not None):
+    def predict_block(self, const double[::1] x not None, double[::1] out not None) -> None:
         """Predict next samples with the present weights."""
         cdef Py_ssize_t k, count = len(x)
         if out.shape[0] != count:
@@ -268,12 +269,12 @@ cdef class Sliding:
 
     # The weights, and the state as named arrays and numbers.
 
-    def window(self):
+    def window(self) -> Floats:
         """Return the samples of the window, newest first."""
         self.check_free()
         return self.arrays["line"][self.start:self.start + self.span].copy()
 
-    def impulse_response(self):
+    def impulse_response(self) -> Floats:
         """Return the weights of the next prediction, that of the newest sample first."""
         self.check_free()
         x, w = self.window(), self.arrays["weights"].copy()
@@ -282,12 +283,12 @@ cdef class Sliding:
         return w
 
     @property
-    def total_loss(self):
+    def total_loss(self) -> float:
         """The sum of squared errors."""
         return self.loss_sum + self.loss_rest
 
     @property
-    def scaled_loss(self):
+    def scaled_loss(self) -> float:
         """The sum of squared errors, each with its factor in the filter's theorem."""
         return self.scaled_sum + self.scaled_rest
 
@@ -296,18 +297,18 @@ cdef class Sliding:
         self.check_free()
         return {name: self.arrays[name] for name in ("weights", "amounts")}
 
-    def scalars(self):
+    def scalars(self) -> dict[str, Any]:
         """Return the numbers of a state."""
         return {
             "rounds": self.rounds, "loss_sum": self.loss_sum, "loss_rest": self.loss_rest,
             "scaled.loss_sum": self.scaled_sum, "scaled.loss_rest": self.scaled_rest,
         }
 
-    def get_state(self):
+    def get_state(self) -> tuple[dict[str, Floats], dict[str, Any]]:
         """Return the arrays and numbers of the state."""
         return {"window": self.window()} | {k: v.copy() for k, v in self.kept().items()}, self.scalars()
 
-    def set_state(self, arrays, numbers):
+    def set_state(self, arrays: dict[str, Any], numbers: dict[str, Any]) -> None:
         """Restore a state in a new engine; raise ValueError if it is invalid."""
         limits = {"window": MAX_SAMPLE, "weights": MAX_STATE_WEIGHT}
         for name, like in self.get_state()[0].items():
@@ -349,7 +350,7 @@ cdef class Listener:
     def __init__(self, Sliding core not None):
         self._core = core
 
-    def play_one(self, x, d):
+    def play_one(self, x, d) -> float:
         """Predict d from a sample and those before it, then learn from d.
 
         Parameters
@@ -374,7 +375,7 @@ cdef class Listener:
             raise self._core.refusal(status, heard, wanted)
         return out
 
-    def _number(self, name, value):
+    def _number(self, name: str, value) -> float:
         """Return a number, or raise BadExample."""
         from noregret.linear.inputs import NOT_NUMBERS
         try:

@@ -126,10 +126,9 @@ cdef class Scaled(Engine):
 cdef class Additive(Scaled):
     """Gradient descent: explicit, implicit or normalised steps; unconstrained, in a ball or a box."""
 
-    def __init__(
-        self, loss="square", rate=0.1, schedule="constant", horizon=None,
-        domain="everything", radius=None, step="explicit", loss_parameter=None, cushion=None,
-    ):
+    def __init__(self, loss: str | Loss = "square", rate=0.1, schedule="constant", horizon: int | None = None,
+                 domain="everything", radius: float | None = None, step="explicit", loss_parameter: float | None = None,
+                 cushion: float | None = None):
         self.loss = as_loss(loss, loss_parameter)
         self.rate = as_rate(rate, schedule, horizon)
         one_of("domain", domain, DOMAINS)
@@ -163,12 +162,12 @@ cdef class Additive(Scaled):
         return status
 
     @property
-    def steps_late(self):
+    def steps_late(self) -> bool:
         """True if its steps depend on weights only by the gradient: it may be that of earlier weights."""
         return type(self) in (Additive, Lazy) and self.step == EXPLICIT and not self.mean_kept
 
     @property
-    def fixed_rate(self):
+    def fixed_rate(self) -> float | None:
         """The rate of all rounds; None if it changes."""
         return None if rate_at(&self.rate, 2) != rate_at(&self.rate, 1) else rate_at(&self.rate, 1)
 
@@ -275,8 +274,8 @@ cdef class Lazy(Additive):
     With an infinite rate the regulariser vanishes: follow the leader on the ball.
     """
 
-    def __init__(self, loss="linear", rate=0.1, schedule="constant", horizon=None, radius=None,
-                 loss_parameter=None):
+    def __init__(self, loss: str | Loss = "linear", rate=0.1, schedule="constant", horizon: int | None = None,
+                 radius: float | None = None, loss_parameter: float | None = None):
         Additive.__init__(
             self, loss, 1.0 if rate == INFINITY else rate, schedule, horizon,
             "everything" if radius is None else "ball", radius, loss_parameter=loss_parameter,
@@ -346,7 +345,7 @@ cdef class ShrinkingMargin(Additive):
         return status
 
     @property
-    def correction_count(self):
+    def correction_count(self) -> int:
         """The number of corrections."""
         return self.corrections
 
@@ -381,7 +380,7 @@ cdef class Leader(Engine):
 
     cdef double* sums               # of the gradients
 
-    def __init__(self, loss="linear", radius=1.0, loss_parameter=None):
+    def __init__(self, loss: str | Loss = "linear", radius=1.0, loss_parameter: float | None = None):
         self.loss = as_loss(loss, loss_parameter)
         self.factor = positive("radius", radius)
         self.arrays = {name: np.zeros(0) for name in ("stored", "sums")}

@@ -84,7 +84,7 @@ cdef int check_lengths(Py_ssize_t rows, const double[::1] y, const double[::1] o
 
 
 def play_dense(Entry entry not None, const double[:, :] X not None, const double[::1] y not None, double[::1] out=None,
-               const double[::1] importances=None, double constant=0):
+               const double[::1] importances=None, double constant=0) -> None:
     """Play the rows of an array; raise at the first that is refused.
 
     With a constant, every row has one more column of that value.
@@ -131,8 +131,9 @@ def play_dense(Entry entry not None, const double[:, :] X not None, const double
         entry.leave()
 
 
-def play_groups(list entries not None, const int64_t[::1] starts not None, const int64_t[::1] stops not None,
-                const double[:, :] X not None, const double[::1] y not None, double[::1] out not None, Py_ssize_t first):
+def play_groups(list entries not None: list[Entry], const int64_t[::1] starts not None,
+                const int64_t[::1] stops not None, const double[:, :] X not None, const double[::1] y not None,
+                double[::1] out not None, Py_ssize_t first) -> tuple[int, int, float, int]:
     """Play ranges of rows, each with its own entry, from the one at ``first`` on, up to the first that refuses a row.
 
     Returns how many have played, the one that refused not counted; the row refused; and the loss and the mistakes of all.
@@ -173,8 +174,8 @@ def play_groups(list entries not None, const int64_t[::1] starts not None, const
     return len(entries), X.shape[0], loss, mistakes
 
 
-def play_columns(Entry entry not None, columns, const double[::1] y not None, double[::1] out=None,
-                 const double[::1] importances=None):
+def play_columns(Entry entry not None, columns: Sequence[Floats], const double[::1] y not None, double[::1] out=None,
+                 const double[::1] importances=None) -> None:
     """Play rows that lie in columns of float64, one per feature in the order of positions, as ``play_dense`` does."""
     cdef Columns table = Columns(columns)
     cdef Py_ssize_t r = 0, rows = table.rows, first = 0, ready = 0
@@ -214,7 +215,7 @@ def play_columns(Entry entry not None, columns, const double[::1] y not None, do
         entry.leave()
 
 
-def rows_of_columns(columns, Py_ssize_t rows):
+def rows_of_columns(columns: Sequence[Floats], Py_ssize_t rows) -> Floats:
     """Return columns of float64, of equal lengths, side by side as rows of an array."""
     cdef Columns table = Columns(columns)
     made = np.empty((rows, table.count))
@@ -280,7 +281,7 @@ cdef class Columns:
 
 def play_sparse(Entry entry not None, const int64_t[::1] starts not None, const int32_t[::1] indices not None,
                 const double[::1] data not None, const double[::1] y not None, double[::1] out=None,
-                const double[::1] importances=None, double constant=0):
+                const double[::1] importances=None, double constant=0) -> None:
     """Play sparse rows: row r holds data[starts[r]:starts[r + 1]] at those indices, increasing.
 
     With a constant, every row has one more column of that value. Indices are copied before they are
@@ -336,7 +337,7 @@ def play_sparse(Entry entry not None, const int64_t[::1] starts not None, const 
         entry.leave()
 
 
-def learn_weighted(Entry entry not None, x, y, double importance):
+def learn_weighted(Entry entry not None, x, y, double importance) -> None:
     """Learn from one example with an importance."""
     entry.hold()
     try:
@@ -401,7 +402,7 @@ cdef Py_ssize_t scores_per_row(Entry entry, Py_ssize_t rows, const double[::1] o
     return width
 
 
-def score_dense(Entry entry not None, const double[:, :] X not None, double[::1] out not None):
+def score_dense(Entry entry not None, const double[:, :] X not None, double[::1] out not None) -> None:
     """Fill out with the scores of the rows of an array."""
     cdef Py_ssize_t r, rows = X.shape[0]
     cdef int status = FINE
@@ -425,7 +426,7 @@ def score_dense(Entry entry not None, const double[:, :] X not None, double[::1]
         entry.read_on()
 
 
-def score_columns(Entry entry not None, columns, double[::1] out not None):
+def score_columns(Entry entry not None, columns: Sequence[Floats], double[::1] out not None) -> None:
     """Fill out with the scores of rows that lie in columns, as ``play_columns`` takes them."""
     cdef Columns table = Columns(columns)
     cdef Py_ssize_t r, rows = table.rows, first = 0, last = 0
@@ -458,7 +459,7 @@ def score_columns(Entry entry not None, columns, double[::1] out not None):
 def score_sparse(Entry entry not None, const int64_t[::1] starts not None, const int32_t[::1] indices not None,
                  const double[::1] data not None, const int64_t[::1] unseen not None,
                  const double[::1] unseen_sums not None, const double[::1] unseen_squares not None,
-                 double[::1] out not None):
+                 double[::1] out not None) -> None:
     """Fill out with the scores of sparse rows; ``unseen`` counts their unknown features."""
     cdef Py_ssize_t r, rows = starts.shape[0] - 1
     cdef int status = FINE
@@ -489,7 +490,7 @@ def score_sparse(Entry entry not None, const int64_t[::1] starts not None, const
         entry.read_on()
 
 
-def positions(Entry entry not None, names):
+def positions(Entry entry not None, names: Iterable[str | None]) -> list[int]:
     """Return the position of each name, −1 for unknown ones."""
     names = list(names)
     entry.enter(False)
@@ -500,7 +501,7 @@ def positions(Entry entry not None, names):
         entry.leave()
 
 
-def admit_names(Entry entry not None, names):
+def admit_names(Entry entry not None, names: Iterable[str]) -> None:
     """Add new names, in alphabetical order."""
     names = set(names)
     entry.enter(True)
@@ -526,11 +527,9 @@ def admit_names(Entry entry not None, names):
 cdef Py_ssize_t MAX_COLUMNS = limits.MAX_COLUMNS
 
 
-def play_rows(
-    Entry entry not None, const int64_t[::1] starts not None, const int32_t[::1] indices not None,
-    const double[::1] data not None, const double[::1] y not None,
-    const double[::1] importances=None, double[::1] out=None, names=None,
-):
+def play_rows(Entry entry not None, const int64_t[::1] starts not None, const int32_t[::1] indices not None,
+              const double[::1] data not None, const double[::1] y not None, const double[::1] importances=None,
+              double[::1] out=None, names: Callable[[int, int], list[str]] | None = None) -> None:
     """Play sparse rows; raise at the first that is refused.
 
     ``names(start, stop)`` returns the names of positions; without it, features are columns.
@@ -635,7 +634,7 @@ cdef int join(Entry entry, names) except -1:
 
 
 def score_rows(Entry entry not None, const int64_t[::1] starts not None, const int32_t[::1] indices not None,
-               const double[::1] data not None, double[::1] out not None):
+               const double[::1] data not None, double[::1] out not None) -> None:
     """Fill out with the scores of sparse rows; positions beyond the known ones are unseen features."""
     cdef Py_ssize_t r, rows = starts.shape[0] - 1
     cdef int status = FINE

@@ -21,7 +21,7 @@ cdef class Winnow1(Engine):
     integers, so a threshold of n/2 + 1/4 is the same rule and no score is ever zero.
     """
 
-    def __init__(self, dimension=None):
+    def __init__(self, dimension: int | None = None):
         self.loss = as_loss("mistake", None)
         self.dimension = 0 if dimension is None else whole("dimension", dimension, below=2**31)
         self.initial = 1

@@ -140,7 +140,7 @@ cdef class ClassEngine(Scaled):
 
     # The round.
 
-    def note_chances(self, double[::1] out):
+    def note_chances(self, double[::1] out: Floats | None) -> None:
         """Fill in the chance of the class that is predicted in each round to come; None to stop."""
         self.chances, self.chances_noted = out, 0
 

@@ -41,7 +41,7 @@ cdef class ClassEntry(Entry):
         self.matrix().labelled = len(labels)
         return 0
 
-    def code_of(self, y):
+    def code_of(self, y) -> int:
         """Return the number of a class, the next one for a new class; raise BadLabel for an invalid label."""
         label = as_label(y)
         try:
@@ -136,7 +136,7 @@ cdef class ClassEntry(Entry):
                 return OVERFLOWED
         return FINE
 
-    def decision(self, x):
+    def decision(self, x) -> Floats:
         """Return the scores of one example, one per class."""
         cdef Row row
         cdef double[::1] out

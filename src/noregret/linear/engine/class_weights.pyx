@@ -64,10 +64,8 @@ cdef class ClassWeights(ClassEngine):
 
     SIGNED_ARRAYS = ("sums",)
 
-    def __init__(
-        self, loss="softmax", rate=1.0, schedule="constant", horizon=None, radius=None, step="explicit",
-        form="gradient", l1=0.0, l2=0.0, beta=1.0,
-    ):
+    def __init__(self, loss="softmax", rate=1.0, schedule="constant", horizon: int | None = None,
+                 radius: float | None = None, step="explicit", form="gradient", l1=0.0, l2=0.0, beta=1.0):
         one_of("loss", loss, CLASS_LOSSES)
         self.loss = class_loss(loss)
         self.kind = CLASS_LOSSES.index(loss)

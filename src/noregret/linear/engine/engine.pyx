@@ -18,7 +18,7 @@ cnp.import_array()
 # The round, and the numbers that every engine keeps.
 
 MEASURE_NAMES = ("norm", "peak", "spread", "outcome", "gradient", "gradient_peak")
-SCHEDULES = ("constant", "sqrt", "horizon")
+SCHEDULES: tuple[str, ...] = ("constant", "sqrt", "horizon")
 
 cdef double CLOCK_RANGE = 1e4
 # Limits of squared norms, whose roots are below 1e150 like single values, and of losses to add up.
@@ -123,7 +123,7 @@ cdef class Engine:
                         self.mean_sum[i], self.mean_clock[i] = credit, self.clock
         return 0
 
-    def keep_mean(self):
+    def keep_mean(self) -> None:
         """Keep the mean of the weights of every round from now on; only before the first."""
         if not self.linear:
             raise ValueError("this learner's predictions are not w·x alone, so that the mean of its weights says nothing")
@@ -168,7 +168,7 @@ cdef class Engine:
         total += self.outside_mean() * row.unseen_sum
         return (total + self.offset_sum) / self.rounds
 
-    def weights(self):
+    def weights(self) -> Floats:
         """Return the weights that the next prediction uses."""
         return self.factor * self.arrays["stored"][:self.size]
 
@@ -237,33 +237,33 @@ cdef class Engine:
                     self.first_over[k] = self.rounds
 
     @property
-    def takes_importance(self):
+    def takes_importance(self) -> bool:
         """True if rounds may have importances; needs an implicit step, which never overshoots."""
         return False
 
     @property
-    def linear(self):
+    def linear(self) -> bool:
         """True if predictions are w·x, with weights that do not depend on x."""
         return True
 
     # What was measured, and the whole state as named arrays and numbers.
 
     @property
-    def total_loss(self):
+    def total_loss(self) -> float:
         """The cumulative loss of the rounds so far."""
         return self.loss_sum + self.loss_rest
 
     @property
-    def played(self):
+    def played(self) -> int:
         """The number of rounds so far."""
         return self.rounds
 
     @property
-    def mistake_count(self):
+    def mistake_count(self) -> int:
         """The number of rounds with the wrong sign; a zero score is wrong."""
         return self.mistakes
 
-    def watch(self, str measure, double limit):
+    def watch(self, str measure, double limit) -> None:
         """Record the first round from now on in which a measurement exceeds the limit."""
         cdef int k = MEASURE_NAMES.index(measure)
         if not limit >= 0:
@@ -272,14 +272,14 @@ cdef class Engine:
             raise ValueError(f"{measure} already exceeded {limit:g} in an earlier round; watch it from the start")
         self.limit[k], self.first_over[k] = limit, 0
 
-    def measured(self):
+    def measured(self) -> dict[str, tuple[float, float, int | None]]:
         """Return {measure: (largest so far, limit, first round above the limit or None)}."""
         return {
             name: (self.most[k], self.limit[k], self.first_over[k] or None)
             for k, name in enumerate(MEASURE_NAMES)
         }
 
-    def scalars(self):
+    def scalars(self) -> dict[str, Any]:
         """Return the numbers of the state."""
         state = {
             "size": self.size, "factor": self.factor, "offset": self.offset, "clock": self.clock,
@@ -293,7 +293,7 @@ cdef class Engine:
             state[f"first_over_{name}"] = self.first_over[k]
         return state
 
-    def get_state(self):
+    def get_state(self) -> tuple[dict[str, Floats], dict[str, Any]]:
         """Return the state: (arrays, numbers)."""
         cut = {name: copied(array[:self.length(name, self.size)]) for name, array in self.arrays.items()}
         return cut, self.scalars()
@@ -338,10 +338,10 @@ cdef class Engine:
 cdef class FixedWeights(Engine):
     """An engine with given weights."""
 
-    def __init__(self, loss="square", loss_parameter=None):
+    def __init__(self, loss: str | Loss = "square", loss_parameter: float | None = None):
         self.loss = as_loss(loss, loss_parameter)
 
-    def give(self, weights, double offset=0.0):
+    def give(self, weights: Floats, double offset=0.0) -> None:
         """Predict with these weights from now on, plus the offset."""
         if len(weights) != self.size:
             raise ValueError(f"{len(weights)} weights for {self.size} features")

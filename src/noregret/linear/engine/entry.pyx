@@ -52,7 +52,7 @@ cdef class Entry:
         self.engine.loss = as_loss("square", None)
         self.known = Features()
 
-    def begin(self, Engine engine not None):
+    def begin(self, Engine engine not None) -> None:
         """Start with an engine, and with no features."""
         if engine.loss is None:
             raise ValueError("this engine was never built")
@@ -108,7 +108,7 @@ cdef class Entry:
             row.unseen, row.count = count, 0
         return 0
 
-    def meet_columns(self, Py_ssize_t count, bint learning):
+    def meet_columns(self, Py_ssize_t count, bint learning) -> None:
         """Check the number of columns, or fix it."""
         if self.known.kind == BY_NAME:
             raise BadExample(
@@ -138,7 +138,7 @@ cdef class Entry:
                 self.leave()
         return 0
 
-    def meet_names(self):
+    def meet_names(self) -> None:
         """Raise BadExample for names if features have positions."""
         if self.known.kind == BY_POSITION:
             raise BadExample(
@@ -160,7 +160,7 @@ cdef class Entry:
             self.labels |= SEEN_BOOL
         return number
 
-    def outcomes(self, y):
+    def outcomes(self, y) -> noregret.linear.inputs.Outcomes:
         """Return the outcomes of many rows, up to the first that is refused."""
         from noregret.linear.inputs import as_outcomes
 
@@ -168,11 +168,11 @@ cdef class Entry:
             y = self.prepare.outcomes(y, self.engine.rounds + 1)
         return as_outcomes(y)
 
-    def coded(self, given, part):
+    def coded(self, given: noregret.linear.inputs.Outcomes, part: slice) -> Floats:
         """Return the outcomes of some rows as the engine takes them; call it under the lock."""
         return given.values[part]
 
-    def bad_outcome(self, shown):
+    def bad_outcome(self, shown: str) -> BadExample:
         """Raise BadExample for an invalid outcome."""
         cdef long long round = self.engine.rounds + 1
         if self.engine.loss.table.labels:
@@ -223,11 +223,11 @@ cdef class Entry:
         return FINE if isfinite(out[0]) else BAD_VALUE if isnan(out[0]) else OVERFLOWED
 
     @property
-    def outputs(self):
+    def outputs(self) -> int:
         """The number of scores per row: one per class where there are several."""
         return self.width()
 
-    def decisions(self, rows):
+    def decisions(self, rows: Iterable[Any]) -> Floats:
         """Return the scores of examples, one after the other."""
         return np.array([self.decide(x) for x in rows], dtype=np.float64)
 
@@ -361,7 +361,7 @@ cdef class Entry:
             self.due = True
         return status
 
-    def learn_late(self, x, y, double served):
+    def learn_late(self, x, y, double served) -> None:
         """Learn from an example that was predicted before others were learned, by the score that it was given.
 
         For engines that ``steps_late``.
@@ -404,7 +404,7 @@ cdef class Entry:
         self.recorder.hand_over()
         return 0
 
-    def record(self, Recorder recorder):
+    def record(self, Recorder recorder: Recorder | None) -> None:
         """Set the recorder of the following rounds, or None."""
         self.wait(True)
         if recorder is not None and self.recorder is not None:
@@ -413,7 +413,7 @@ cdef class Entry:
             raise ValueError("this recorder is for another learner")
         self.recorder, self.due = recorder, False
 
-    def undo(self, Py_ssize_t count, int kind):
+    def undo(self, Py_ssize_t count, int kind) -> None:
         """Remove the features of a refused example."""
         if not 0 <= count <= self.engine.size or kind not in (UNKNOWN, BY_POSITION, BY_NAME) or (kind == UNKNOWN and count):
             raise ValueError(f"there is no way back to {count} features")
@@ -430,7 +430,7 @@ cdef class Entry:
             self.engine.resize(count)
         return 0
 
-    def play_pairs(self, pairs, Py_ssize_t most, double[::1] out=None):
+    def play_pairs(self, pairs: Iterator[Any], Py_ssize_t most, double[::1] out=None) -> int:
         """Play up to ``most`` pairs (x, y) of an iterator, each drawn after those before are learned.
 
         Return their number. With ``out``, store the scores there.
@@ -480,7 +480,7 @@ cdef class Entry:
             return score > 0
         return 1 if score > 0 else self.negative_label
 
-    def answers(self, scores):
+    def answers(self, scores: Floats) -> NDArray[Any]:
         """Convert scores to the user's kind of outcomes: numbers, or labels like those seen."""
         if not self.engine.loss.table.labels:
             return scores
@@ -491,22 +491,22 @@ cdef class Entry:
         return np.where(scores > 0, 1, self.negative_label)
 
     @property
-    def negative_label(self):
+    def negative_label(self) -> int:
         """The negative label in the data: −1 or 0."""
         return 0 if self.labels & SEEN_ZERO else -1
 
     @property
-    def predicts_booleans(self):
+    def predicts_booleans(self) -> bool:
         """True if labels are False and True."""
         return bool(self.labels & SEEN_BOOL)
 
-    def note_booleans(self):
+    def note_booleans(self) -> None:
         """Record that labels are False and True."""
         if self.engine.loss.table.labels:
             self.labels |= SEEN_BOOL
 
     @property
-    def feature_kind(self):
+    def feature_kind(self) -> int:
         """The kind of features: by position, by name, or not known yet."""
         return self.known.kind
 
@@ -568,7 +568,7 @@ cdef class Entry:
 
     # The state.
 
-    def get_state(self):
+    def get_state(self) -> tuple[dict[str, NDArray[Any]], dict[str, Any], list[str]]:
         """Return the state: (arrays, numbers, names)."""
         self.enter(False)
         try:
@@ -578,7 +578,7 @@ cdef class Entry:
         finally:
             self.leave()
 
-    def current_weights(self):
+    def current_weights(self) -> Floats:
         """Return the weights that predict: the latest, or their mean."""
         self.enter(False)
         try:
@@ -586,7 +586,7 @@ cdef class Entry:
         finally:
             self.leave()
 
-    def undisturbed(self, ask):
+    def undisturbed(self, ask: Callable[[], T]) -> T:
         """Return the result of ``ask()``, called under the lock."""
         self.enter(False)
         try:
@@ -594,7 +594,7 @@ cdef class Entry:
         finally:
             self.leave()
 
-    def set_state(self, arrays, numbers, names):
+    def set_state(self, arrays: dict[str, NDArray[Any]], numbers: dict[str, Any], names: list[str]) -> None:
         """Restore a state, or raise ValueError if it does not fit."""
         state_numbers(numbers, self.get_state()[1], self.engine.SIGNED)
         if numbers["kind"] not in (UNKNOWN, BY_POSITION, BY_NAME) or (numbers["kind"] == UNKNOWN and numbers["size"]):
@@ -626,7 +626,7 @@ cdef class ExampleCalls:
         The engine.
     """
 
-    _entry_kind = Entry
+    _entry_kind = Entry  # type: type[Entry]
 
     def __cinit__(self, *args, **options):
         self._entry = type(self)._entry_kind()
@@ -634,21 +634,21 @@ cdef class ExampleCalls:
     def __init__(self, Engine engine not None):
         self._entry.begin(engine)
 
-    def learn_one(self, x, y):
+    def learn_one(self, x, y) -> None:
         """Learn from one example: x, a dict of names to values or a 1-d array, and its outcome y."""
         self._entry.play(x, y, NULL)
 
-    def play_one(self, x, y):
+    def play_one(self, x, y) -> Any:
         """Predict, then learn; return the prediction, made before the outcome was seen."""
         cdef double score
         self._entry.play(x, y, &score)
         return self._entry.answer(score)
 
-    def predict_one(self, x):
+    def predict_one(self, x) -> Any:
         """Predict the outcome of one example; the learner does not change."""
         return self._entry.answer(self._entry.decide(x))
 
-    def decision_one(self, x):
+    def decision_one(self, x) -> float:
         """Return the score w·x; a classifier's label is its sign."""
         return self._entry.decide(x)
 
@@ -656,7 +656,8 @@ cdef class ExampleCalls:
 cdef class SparseRow:
     """A sparse row of columns: increasing indices and their values."""
 
-    cdef readonly object indices, data
+    cdef readonly object indices  # type: Indices
+    cdef readonly object data  # type: Floats
     cdef readonly Py_ssize_t width
 
     def __cinit__(self, const int32_t[:] indices not None, const double[:] data not None, Py_ssize_t width):

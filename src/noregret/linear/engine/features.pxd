@@ -24,7 +24,7 @@ ctypedef struct Slot:
 cdef class Features:
     cdef int kind
     cdef Py_ssize_t count
-    cdef readonly list names
+    cdef readonly list[str] names
     cdef dict index                 # name -> position
     cdef bint index_behind          # whether names joined that it does not hold yet
     cdef dict categories            # key -> {string value -> position}
@@ -35,7 +35,8 @@ cdef class Features:
     cdef list unseen                # [(name, value)] of the row at hand
     cdef double unseen_sum, unseen_norm2
     cdef readonly bint gaps         # whether a value was missing
-    cdef readonly set times         # the keys whose values were dates or times; None for none
+    # The keys whose values were dates or times; None for none.
+    cdef readonly set times  # type: set[str] | None
     cdef double constant            # the value of one more feature of every example; 0 for none
 
     cdef int catch_up(self) except -1

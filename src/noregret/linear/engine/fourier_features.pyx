@@ -12,7 +12,7 @@ from noregret.linear.engine.block_rows cimport check_positions, check_starts
 from noregret.linear.engine.engine cimport noregret_add_dense
 
 
-def lift_dense(const double[:, ::1] X, const double[:, ::1] frequencies, double[:, ::1] out):
+def lift_dense(const double[:, ::1] X, const double[:, ::1] frequencies, double[:, ::1] out) -> None:
     """Write the cosines of every row into the first columns of the output, the sines into the last."""
     cdef Py_ssize_t r, k, half = frequencies.shape[1]
     cdef double[::1] angles = np.zeros(half)
@@ -30,10 +30,8 @@ def lift_dense(const double[:, ::1] X, const double[:, ::1] frequencies, double[
             turn(&angles[0], half, &out[r, 0], out.shape[1])
 
 
-def lift_sparse(
-    const int64_t[::1] starts, const int32_t[::1] indices, const double[::1] data,
-    const double[:, ::1] frequencies, double[:, ::1] out,
-):
+def lift_sparse(const int64_t[::1] starts: NDArray[Any], const int32_t[::1] indices: NDArray[Any],
+                const double[::1] data, const double[:, ::1] frequencies, double[:, ::1] out) -> None:
     """Do the same for sparse rows, whose indices are columns that have frequencies."""
     cdef Py_ssize_t r, half = frequencies.shape[1]
     cdef int64_t k

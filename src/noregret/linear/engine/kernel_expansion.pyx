@@ -21,9 +21,9 @@ cnp.import_array()
 # contiguous loops, and features may join later. Sums run in the order of features and zeros add
 # nothing, so dense and sparse rows give the same bits.
 
-KERNELS = ("rbf", "polynomial", "linear")
+KERNELS: tuple[str, ...] = ("rbf", "polynomial", "linear")
 # Limit of numbers in all support vectors together: half a gigabyte.
-MAX_NUMBERS = 2**26
+MAX_NUMBERS: int = 2**26
 
 cdef double LARGEST_COEFFICIENT = 1e100
 cdef double MAX_VALUE = limits.MAX_VALUE, UNIT = limits.UNIT, SMALLEST = limits.SMALLEST
@@ -158,11 +158,11 @@ cdef class Support(Engine):
 
     # The kernel between tables, with error bounds, for proofs.
 
-    def gram_of(self, X, Z=None):
+    def gram_of(self, X: Floats, Z: Floats | None = None) -> Floats:
         """Return k(x, z) for every row x of one table and z of another."""
         return self.gram_within(X, Z)[0]
 
-    def gram_within(self, X, Z=None):
+    def gram_within(self, X: Floats, Z: Floats | None = None) -> tuple[Floats, Floats]:
         """Return k(x, z) for all pairs of rows, with error bounds.
 
         The exact value is that of real arithmetic on the same numbers.
@@ -246,7 +246,7 @@ cdef class Support(Engine):
                 made[i] += slope * self.values[i * self.budget + j]
         return np.asarray(made)
 
-    def support(self):
+    def support(self) -> tuple[Floats, Floats]:
         """Return (vectors, coefficients): one row per vector, in the order of features."""
         table = self.arrays["support"][:self.size * self.budget].reshape(self.size, self.budget)
         return table[:, :self.vectors].T.copy(), self.factor * self.arrays["coefficients"][:self.vectors]

@@ -60,10 +60,9 @@ cdef class KernelMachine(Support):
     cdef double[:, ::1] gram, inverse      # of the vectors at length 1, once the budget is full
     cdef double[:, ::1] scratch
 
-    def __init__(
-        self, loss="square", rate=0.1, schedule="constant", horizon=None, radius=None, loss_parameter=None,
-        kernel="rbf", width=1.0, degree=2, offset=1.0, budget=256,
-    ):
+    def __init__(self, loss: str | Loss = "square", rate=0.1, schedule="constant", horizon: int | None = None,
+                 radius: float | None = None, loss_parameter: float | None = None, kernel="rbf", width=1.0, degree=2,
+                 offset=1.0, budget=256):
         self.loss = as_loss(loss, loss_parameter)
         self.rate = as_rate(rate, schedule, horizon)
         if not isfinite(self.rate.value):
@@ -330,11 +329,11 @@ cdef class KernelMachine(Support):
     # Evidence for theorems, and the state.
 
     @property
-    def removed(self):
+    def removed(self) -> int:
         """The number of support vectors removed so far."""
         return self.removals
 
-    def norm(self):
+    def norm(self) -> float:
         """Return the recomputed norm of f."""
         vectors, coefficients = self.support()
         return sqrt(max(0.0, float(coefficients @ self.gram_of(vectors) @ coefficients)))

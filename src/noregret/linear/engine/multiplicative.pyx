@@ -23,7 +23,7 @@ from noregret.checks import one_of, positive, whole
 
 cnp.import_array()
 
-STEPS = ("explicit", "implicit")
+STEPS: tuple[str, ...] = ("explicit", "implicit")
 
 # Exponentials stay below exp(HEADROOM); the reference moves if one would not.
 cdef double HEADROOM = 300
@@ -49,8 +49,9 @@ cdef class Multiplicative(Engine):
     cdef double[3] sums_before      # before the latest features arrived: the sums,
     cdef object before              # and the whole state, where they moved the reference
 
-    def __init__(self, loss="square", rate=0.1, schedule="constant", horizon=None, weight=1.0,
-                 mirrored=False, dimension=None, step="explicit", loss_parameter=None):
+    def __init__(self, loss: str | Loss = "square", rate=0.1, schedule="constant", horizon: int | None = None,
+                 weight=1.0, mirrored=False, dimension: int | None = None, step="explicit",
+                 loss_parameter: float | None = None):
         self.loss = as_loss(loss, loss_parameter)
         self.rate = as_rate(rate, schedule, horizon)
         if not isfinite(self.rate.value):

@@ -67,7 +67,7 @@ cdef class Coordinates(Engine):
         wealth[wealth == 0] = self.newborn
         return arrays
 
-    def accounts(self):
+    def accounts(self) -> dict[str, Floats]:
         """Return copies of the arrays, by name."""
         return self.told({name: copied(self.arrays[name][:self.size]) for name in self.kept_names})
 
@@ -115,7 +115,8 @@ cdef class Diagonal(Coordinates):
 
     cdef double rate, radius
 
-    def __init__(self, loss="square", rate=0.5, radius=None, loss_parameter=None):
+    def __init__(self, loss: str | Loss = "square", rate=0.5, radius: float | None = None,
+                 loss_parameter: float | None = None):
         self.loss = as_loss(loss, loss_parameter)
         self.rate = positive("rate", rate)
         self.radius = MAX_SUM if radius is None else positive("radius", radius)
@@ -148,7 +149,8 @@ cdef class WholeNorm(Additive):
 
     cdef double squares, farthest
 
-    def __init__(self, loss="square", rate=0.5, radius=None, loss_parameter=None):
+    def __init__(self, loss: str | Loss = "square", rate=0.5, radius: float | None = None,
+                 loss_parameter: float | None = None):
         domain = "everything" if radius is None else "ball"
         Additive.__init__(self, loss, rate, domain=domain, radius=radius, loss_parameter=loss_parameter)
 
@@ -170,7 +172,7 @@ cdef class WholeNorm(Additive):
         """True if rounds may have importances."""
         return False
 
-    def accounts(self):
+    def accounts(self) -> dict[str, Floats]:
         """Return Σ‖g‖² and the largest norm of the weights, as arrays of one number."""
         return {"squares": np.array([self.squares]), "farthest": np.array([self.farthest])}
 
@@ -201,7 +203,8 @@ cdef class Proximal(Coordinates):
     cdef double anchored            # Σ σ w² over all features and rounds,
     cdef double spent               # and Σ g²/(2 H), H as w's divisor after the round
 
-    def __init__(self, loss="logistic", rate=0.1, beta=1.0, l1=0.0, l2=0.0, loss_parameter=None):
+    def __init__(self, loss: str | Loss = "logistic", rate=0.1, beta=1.0, l1=0.0, l2=0.0,
+                 loss_parameter: float | None = None):
         self.loss = as_loss(loss, loss_parameter)
         self.rate, self.beta = positive("rate", rate), positive("beta", beta)
         self.l1, self.l2 = not_negative("l1", l1), not_negative("l2", l2)
@@ -293,7 +296,7 @@ cdef class NormBets(Engine):
     cdef double lipschitz, wealth
     cdef long long bets
 
-    def __init__(self, loss="absolute", wealth=1.0, lipschitz=1.0, loss_parameter=None):
+    def __init__(self, loss: str | Loss = "absolute", wealth=1.0, lipschitz=1.0, loss_parameter: float | None = None):
         self.loss = as_loss(loss, loss_parameter)
         self.wealth, self.lipschitz = positive("wealth", wealth), positive("lipschitz", lipschitz)
         self.factor = self.wealth
@@ -316,7 +319,7 @@ cdef class NormBets(Engine):
         self.factor = wealth / (self.bets + 1)
         return FINE
 
-    def accounts(self):
+    def accounts(self) -> dict[str, Floats]:
         """Return the number of bets, as an array of one number."""
         return {"count": np.array([float(self.bets)])}
 
@@ -343,7 +346,7 @@ cdef class CoordinateBets(Coordinates):
     SIGNED_ARRAYS = (*Coordinates.SIGNED_ARRAYS, "coins")
     cdef double lipschitz
 
-    def __init__(self, loss="absolute", wealth=1.0, lipschitz=1.0, loss_parameter=None):
+    def __init__(self, loss: str | Loss = "absolute", wealth=1.0, lipschitz=1.0, loss_parameter: float | None = None):
         self.loss = as_loss(loss, loss_parameter)
         self.lipschitz = positive("lipschitz", lipschitz)
         self.newborn = positive("wealth", wealth)
@@ -393,7 +396,7 @@ cdef class InvariantBets(Coordinates):
     cdef double lipschitz, steepest
     cdef long long first_steep
 
-    def __init__(self, loss="absolute", wealth=1.0, lipschitz=1.0, loss_parameter=None):
+    def __init__(self, loss: str | Loss = "absolute", wealth=1.0, lipschitz=1.0, loss_parameter: float | None = None):
         self.loss = as_loss(loss, loss_parameter)
         self.lipschitz = positive("lipschitz", lipschitz)
         self.newborn = positive("wealth", wealth)

@@ -47,7 +47,7 @@ cdef class Recorder:
         Called as sink(words, rows) with every page.
     """
 
-    def __cinit__(self, Engine engine not None, sink):
+    def __cinit__(self, Engine engine not None, sink: Callable[[Floats, int], Any]):
         self.engine, self.sink = engine, sink
         self.spare, self.outbox = [], []
         self.largest_loss = -INFINITY
@@ -153,7 +153,7 @@ cdef class Recorder:
             self.make_room(self.room)
         return 0
 
-    def give_back(self, words):
+    def give_back(self, words: Floats) -> None:
         """Take back a page that is no longer read."""
         base = words.base
         if isinstance(base, np.ndarray) and base.dtype == np.float64 and base.ndim == 1 and base.flags.carray \
@@ -161,16 +161,16 @@ cdef class Recorder:
             self.spare.append(base)
 
     @property
-    def sum_of_squared_gradients(self):
+    def sum_of_squared_gradients(self) -> float:
         """Σ‖g_t‖² over the recorded rounds."""
         return self.gradient_squares + self.gradient_rest
 
     @property
-    def first_late(self):
+    def first_late(self) -> int | None:
         """The round in which an unexpected feature joined, or None."""
         return self.late or None
 
-    def get_state(self):
+    def get_state(self) -> tuple[Floats, dict[str, Any]]:
         """Return the current page and the numbers of the state; all pages must be flushed."""
         return self.page[:self.used].copy(), {
             "rows": self.rows, "weight": self.weight, "enough": self.enough, "mark": self.mark, "expected": self.expected,
@@ -180,7 +180,7 @@ cdef class Recorder:
             "first_over": [self.first_over[k] for k in range(self.watches)],
         }
 
-    def set_state(self, page, numbers):
+    def set_state(self, page: Floats, numbers: dict[str, Any]) -> None:
         """Restore a state, or raise ValueError if invalid."""
         cdef int k
         self.check_state(page, numbers)
@@ -216,7 +216,7 @@ cdef class Recorder:
             raise ValueError("a page is one row of float64")
         unpacked(np.ascontiguousarray(page), numbers["rows"])
 
-    def watch(self, measure, double limit):
+    def watch(self, measure: str, double limit) -> int:
         """Watch for the first round in which a measurement exceeds a limit; return the watch's index."""
         if self.watches == 16:
             raise ValueError("at most 16 limits can be watched")
@@ -225,14 +225,14 @@ cdef class Recorder:
         self.watches += 1
         return self.watches - 1
 
-    def first_violation(self, int number):
+    def first_violation(self, int number) -> int | None:
         """Return the first round over the limit of a watch, or None."""
         if not 0 <= number < self.watches:
             raise ValueError(f"there is no watch {number}: there are {self.watches}")
         return self.first_over[number] or None
 
 
-def unpacked(const double[::1] words not None, Py_ssize_t rows):
+def unpacked(const double[::1] words not None, Py_ssize_t rows) -> tuple[Counts, Indices, Floats, Floats]:
     """Return (starts, indices, data, outcomes) of the rows on a page."""
     cdef Py_ssize_t most = words.shape[0], filled
     if not 0 <= 2 * rows <= most:  # each takes two words at least
@@ -244,7 +244,7 @@ def unpacked(const double[::1] words not None, Py_ssize_t rows):
 
 
 def unpack(const double[::1] words not None, int64_t[::1] starts not None, int32_t[::1] indices not None,
-           double[::1] data not None, double[::1] outcomes not None):
+           double[::1] data not None, double[::1] outcomes not None) -> int:
     """Write the rows of a page, one per outcome, into arrays; return how many numbers they have.
 
     The first of the starts stays: later ones continue from it, while the numbers are written from

@@ -35,9 +35,9 @@ cdef extern from "udu_factors.h" nogil:
     void noregret_stretch(double* u, double* d, const double* s, Py_ssize_t n) noexcept
     double noregret_reach(const double* u, Py_ssize_t n) noexcept
 
-FORMS = ("full", "diagonal")
+FORMS: tuple[str, ...] = ("full", "diagonal")
 # A full matrix of more features would take hundreds of megabytes.
-MAX_FEATURES = 4096
+MAX_FEATURES: int = 4096
 
 cdef double SMALLEST_SPREAD = 1e-300
 cdef double LARGEST_REACH = 1e290
@@ -299,7 +299,7 @@ cdef class Confidence(SecondOrder):
 # c is the curvature of the parabola that touches the loss at the prediction and stays below it within
 # the radius; for the square loss it is the loss itself.
 
-LOSSES = ("square", "logistic", "squared-hinge")
+LOSSES: tuple[str, ...] = ("square", "logistic", "squared-hinge")
 
 cdef enum:  # Kind
     SQUARE
@@ -350,7 +350,7 @@ cdef class Newton(SecondOrder):
     cdef double* pull                   # Σ c x_i² w_i of the diagonal form,
     cdef double moved                   # and Σ c x_i² w_i² over all features
 
-    def __init__(self, loss="square", penalty=1.0, form="full", radius=None):
+    def __init__(self, loss="square", penalty=1.0, form="full", radius: float | None = None):
         one_of("loss", loss, LOSSES)
         self.loss = as_loss(loss, None)
         self.kind = LOSSES.index(loss)

@@ -42,7 +42,7 @@ cdef class Digest:
             raise RuntimeError("this digest is in use by another thread")
         return 0
 
-    def update(self, const double[::1] words not None):
+    def update(self, const double[::1] words not None) -> None:
         """Add words to the message."""
         self.check_free()
         cdef const unsigned char* data = <const unsigned char*> &words[0] if words.shape[0] else NULL
@@ -68,7 +68,7 @@ cdef class Digest:
         noregret_blake2b_strips(piece, STRIP, self.chain + HASH)
         noregret_blake2b(self.chain, 9 * HASH, self.chain)
 
-    def text(self, long long rounds, Py_ssize_t features, names):
+    def text(self, long long rounds, Py_ssize_t features, names: Sequence[str]) -> str:
         """Return the digest of what was added so far, as ``blake2b:`` and hexadecimal digits."""
         self.check_free()
         cdef unsigned char[9 * 32] chain = self.chain
@@ -90,12 +90,12 @@ cdef class Digest:
     def __reduce__(self):
         return continued, self.get_state()
 
-    def get_state(self):
+    def get_state(self) -> tuple[bytes, bytes]:
         """Return the state: the chain and the bytes not hashed yet."""
         self.check_free()
         return bytes(self.chain[:HASH]), bytes(self.pending[:self.waiting])
 
-    def set_state(self, bytes chain not None, bytes pending not None):
+    def set_state(self, bytes chain not None, bytes pending not None) -> None:
         """Restore a state."""
         self.check_free()
         if len(chain) != HASH or len(pending) >= PIECE:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from noregret.streams.parsing.text import Rows, parse_svmlight, resolve_vw, scan_svmlight
+from noregret.streams.parsing.parsed_rows import Rows
+from noregret.streams.parsing.text import parse_svmlight, resolve_vw, scan_svmlight
 from noregret.streams.stream import State, Stream, reader_of
 from noregret.streams.text_reading import FOR_TABLES, TextReading
 

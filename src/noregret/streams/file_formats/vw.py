@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from noregret.streams.parsing.text import Rows, resolve_vw, scan_vw
+from noregret.streams.parsing.parsed_rows import Rows
+from noregret.streams.parsing.text import resolve_vw, scan_vw
 from noregret.streams.stream import Stream, reader_of
 from noregret.streams.text_reading import FOR_TABLES, TextReading
 

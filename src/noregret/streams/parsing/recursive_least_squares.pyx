@@ -25,10 +25,10 @@ cdef enum:
     NUMBERS
 
 # Of more experts than this, only their average is corrected: a row costs the square of the number.
-MAX_CORRECTED_EXPERTS = 100
+MAX_CORRECTED_EXPERTS: int = 100
 
 
-def fresh(Py_ssize_t n, double ridge):
+def fresh(Py_ssize_t n, double ridge) -> tuple[Floats, Floats, Floats]:
     """Return the state for n experts that has seen nothing: the factor, what it is to give, and numbers."""
     numbers = np.zeros(NUMBERS)
     numbers[LEAST], numbers[MOST] = np.inf, -np.inf
@@ -46,7 +46,9 @@ cdef Py_ssize_t room(Py_ssize_t d) noexcept nogil:
     return (d + NOREGRET_LANES - 1) // NOREGRET_LANES * NOREGRET_LANES
 
 
-def correct(double[:, ::1] X not None, const int32_t[::1] columns not None, Py_ssize_t at, const double[::1] y not None, const int64_t[::1] rows not None, double[:, ::1] factor not None, double[::1] given not None, double[::1] numbers not None):
+def correct(double[:, ::1] X not None, const int32_t[::1] columns not None, Py_ssize_t at, const double[::1] y not None,
+            const int64_t[::1] rows not None, double[:, ::1] factor not None, double[::1] given not None,
+            double[::1] numbers not None) -> None:
     """Write a corrected forecast into a column of each of some rows, and learn from its outcome, if any.
 
     The columns hold forecasts, NaN where there is none. A row without any gets NaN.

@@ -17,7 +17,7 @@ from noregret import limits
 from noregret.errors import BadExample
 
 KEPT = {"max": ["largest"], "standard": ["mean", "squares", "rows", "left"], "unit": []}
-KINDS = tuple(KEPT)
+KINDS: tuple[str, ...] = tuple(KEPT)
 cdef Py_ssize_t MAX_POSITIONS = limits.MAX_POSITIONS
 
 cdef enum:  # Kind
@@ -78,7 +78,7 @@ cdef class Scaler:
             })
         return 0
 
-    def leave_out(self, positions):
+    def leave_out(self, positions: Sequence[int] | NDArray[np.integer]) -> None:
         """Leave some positions as they are, when standardising: indicators and the intercept."""
         if len(positions) and self.how == STANDARD:
             if min(positions) < 0:
@@ -86,7 +86,7 @@ cdef class Scaler:
             self.make_room(int(max(positions)) + 1)
             self.arrays["left"][np.asarray(positions)] = 1
 
-    def scale_dense(self, double[:, ::1] X not None, bint learning=True, const double[::1] y=None):
+    def scale_dense(self, double[:, ::1] X not None, bint learning=True, const double[::1] y=None) -> None:
         """Scale the rows of an array in place; rows whose outcome in ``y`` is NaN leave no trace."""
         cdef Py_ssize_t r, n = X.shape[1]
         check_outcomes(X.shape[0], y)
@@ -97,7 +97,7 @@ cdef class Scaler:
                     self.scale(&X[r, 0], NULL, n, learning and (y is None or y[r] == y[r]))
 
     def scale_sparse(self, const int64_t[::1] starts not None, const int32_t[::1] indices not None,
-                     double[::1] data not None, bint learning=True, const double[::1] y=None):
+                     double[::1] data not None, bint learning=True, const double[::1] y=None) -> None:
         """Scale sparse rows in place; a position never seen in learning is left as it is.
 
         Rows whose outcome in ``y`` is NaN leave no trace.
@@ -158,12 +158,12 @@ cdef class Scaler:
         spread = sqrt(self.sums[i] / max(1.0, self.rows[i]))
         return (x - self.means[i]) / spread if spread > 1e-14 * fabs(self.means[i]) else 0.0
 
-    def get_state(self, Py_ssize_t size):
+    def get_state(self, Py_ssize_t size) -> dict[str, NDArray[np.generic]]:
         """Return the statistics of the first features, as named arrays."""
         self.make_room(size)
         return {name: array[:size].copy() for name, array in self.arrays.items()}
 
-    def set_state(self, arrays):
+    def set_state(self, arrays: dict[str, NDArray[np.generic]]) -> None:
         """Restore a state; raise ValueError if it is not valid."""
         if arrays.keys() != self.arrays.keys() or len({array.shape for array in arrays.values()}) > 1:
             raise ValueError(f"scaling by {self.kind} keeps {list(self.arrays)}, of one length")

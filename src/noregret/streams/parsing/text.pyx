@@ -177,7 +177,12 @@ cdef class Scanned:
     cdef noregret_scanned c_scanned
     cdef KnownNames known
     cdef bint resolved
-    cdef readonly object outcomes, importances, lines, tags, faults, line_count
+    cdef readonly object outcomes  # type: Floats
+    cdef readonly object importances  # type: Floats | None
+    cdef readonly object lines  # type: Counts
+    cdef readonly object tags  # type: list[str] | None
+    cdef readonly object faults  # type: list[Fault]
+    cdef readonly object line_count  # type: int
 
     def __cinit__(self):
         memset(&self.c_scanned, 0, sizeof(self.c_scanned))
@@ -202,7 +207,8 @@ cdef class Scanned:
         return 0
 
 
-def scan_svmlight(text, int64_t first_line, bint intercept, bint scored=False, bint hashed=False, KnownNames known=None):
+def scan_svmlight(text: Buffer, int64_t first_line, bint intercept, bint scored=False, bint hashed=False,
+                  KnownNames known=None) -> Scanned:
     """Read lines of positions and values, to be looked up by name: stateless, for any thread."""
     cdef Text source = Text(text)
     cdef Scanned scanned = Scanned()
@@ -213,7 +219,8 @@ def scan_svmlight(text, int64_t first_line, bint intercept, bint scored=False, b
     return scanned
 
 
-def scan_vw(text, int64_t first_line, bint intercept, bint scored=False, bint hashed=False, KnownNames known=None):
+def scan_vw(text: Buffer, int64_t first_line, bint intercept, bint scored=False, bint hashed=False,
+            KnownNames known=None) -> Scanned:
     """Read lines in Vowpal Wabbit's format: stateless, for any thread.
 
     Names that are known, from an earlier state of the vocabulary, are looked up here.
@@ -227,7 +234,7 @@ def scan_vw(text, int64_t first_line, bint intercept, bint scored=False, bint ha
     return scanned
 
 
-def resolve_vw(Scanned scanned not None, Vocabulary vocabulary not None, bint admit=True, bint learning=False):
+def resolve_vw(Scanned scanned not None, Vocabulary vocabulary not None, bint admit=True, bint learning=False) -> Rows:
     """Assign positions to the other names, block by block in order, and each block once.
 
     Names not admitted are left out of the rows. In learning, rows without an outcome admit none.
@@ -260,7 +267,8 @@ def resolve_vw(Scanned scanned not None, Vocabulary vocabulary not None, bint ad
     )
 
 
-def parse_svmlight(text, int64_t first_line, bint intercept, Vocabulary vocabulary=None, bint scored=False):
+def parse_svmlight(text: Buffer, int64_t first_line, bint intercept, Vocabulary vocabulary=None,
+                   bint scored=False) -> Rows:
     """Read lines of positions and values; with a vocabulary, it says where each index goes."""
     cdef Text source
     cdef noregret_rows rows
@@ -286,7 +294,8 @@ def parse_svmlight(text, int64_t first_line, bint intercept, Vocabulary vocabula
         noregret_free_rows(&rows)
 
 
-def parse_csv(text, int64_t columns, const int32_t[::1] places not None, int64_t width, bytes delimiter, str missing, int64_t first_line=1):
+def parse_csv(text: Buffer, int64_t columns, const int32_t[::1] places not None, int64_t width, bytes delimiter,
+              str missing: Literal["stop", "zero", "asleep"], int64_t first_line=1) -> Csv:
     """Read a table in which every cell that is used is a plain number, or empty; else give up.
 
     `places` says for each column where it goes in the output, -1 for nowhere, -2 for the outcome.
@@ -334,7 +343,7 @@ def parse_csv(text, int64_t columns, const int32_t[::1] places not None, int64_t
     return Csv(all_X[:rows], all_outcomes[:rows], None if every else all_lines, table.line_count, [], bool(plain), table.asleep, bool(table.returns))
 
 
-def count_lines(text):
+def count_lines(text: Buffer) -> int:
     """Count the lines of a text; the last may lack its newline."""
     cdef Text source = Text(text)
     cdef int64_t count
@@ -349,7 +358,7 @@ cdef const char* newline_from(const char* at, const char* end) noexcept nogil:
     return at
 
 
-def read_numbers(text, bint fields=False):
+def read_numbers(text: Buffer, bint fields=False) -> Floats:
     """Parse one number per line, as the parsers above do; NaN if a line is not a number.
 
     With fields, the end of each is found first.

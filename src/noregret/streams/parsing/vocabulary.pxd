@@ -35,7 +35,7 @@ cdef class Vocabulary:
     cdef bint busy
     cdef int64_t serial
     cdef int64_t looked_up
-    cdef readonly KnownNames known
+    cdef readonly KnownNames known  # type: KnownNames | None
     cdef void renew(self)
     cdef int note(self, int64_t entries) except -1
     cdef int enter(self) except -1

@@ -24,7 +24,7 @@ cdef int refuse(int status) except -1:
     raise MemoryError
 
 
-def hash_name(str name):
+def hash_name(str name) -> int:
     """Hash a name to 64 bits: XXH64 with seed 0 of its UTF-8 bytes.
 
     Its slot is that number modulo the number of slots.
@@ -54,7 +54,7 @@ cdef class Vocabulary:
         slots that get positions; names that share a slot are one feature.
     """
 
-    def __cinit__(self, bits=None):
+    def __cinit__(self, bits: int | None = None):
         memset(&self.c_names, 0, sizeof(self.c_names))
         self.renew()
         if bits is not None:
@@ -67,16 +67,16 @@ cdef class Vocabulary:
         noregret_free_names(&self.c_names)
 
     @property
-    def bits(self):
+    def bits(self) -> int | None:
         """The base-2 logarithm of the number of slots; None if names are kept."""
         return self.c_names.bits or None
 
     @property
-    def shared(self):
+    def shared(self) -> int:
         """The number of slots that several names share; 0 if names are kept."""
         return self.c_names.shared
 
-    def __len__(self):
+    def __len__(self) -> int:
         return self.c_names.count
 
     cdef void renew(self):
@@ -114,7 +114,7 @@ cdef class Vocabulary:
             refuse(at)
         return at
 
-    def positions(self, names, bint admit=False):
+    def positions(self, names: Sequence[str], bint admit=False) -> Indices:
         """Look names up; those unknown are admitted in the order given, or get -1."""
         cdef Py_ssize_t k
         cdef bytes text
@@ -130,7 +130,7 @@ cdef class Vocabulary:
             at[k] = self.admit_utf8(text, <size_t> (len(text) - len(PADDING)), admit)
         return found
 
-    def names(self, Py_ssize_t start=0, stop=None):
+    def names(self, Py_ssize_t start=0, stop: int | None = None) -> list[str]:
         """Return the names of the positions from start up to stop."""
         self.enter()
         cdef Py_ssize_t k
@@ -145,7 +145,7 @@ cdef class Vocabulary:
                 names.append(self.c_names.bytes[begin:end].decode("utf-8"))
         return names
 
-    def cut(self, size):
+    def cut(self, size: int) -> None:
         """Forget all positions from size on."""
         self.enter()
         size = operator.index(size)
@@ -155,7 +155,7 @@ cdef class Vocabulary:
             noregret_cut_names(&self.c_names, size)
             self.renew()
 
-    def get_state(self, size=None):
+    def get_state(self, size: int | None = None) -> dict[str, NDArray[Any]]:
         """Return all of it, or the first positions only, as plain arrays."""
         self.enter()
         cdef int64_t count = self.c_names.count if size is None else min(max(operator.index(size), 0), self.c_names.count)
@@ -172,7 +172,7 @@ cdef class Vocabulary:
         }
 
     @classmethod
-    def from_state(cls, state, bits):
+    def from_state(cls, state: Mapping[str, NDArray[Any]], bits: int | None) -> Vocabulary:
         """Make a copy from a state; a ValueError says what in it does not fit together."""
         cdef Vocabulary copy = cls(bits)
         wanted = {"owners": np.uint64, "taken": np.uint8} if bits is not None else {"bytes": np.uint8, "ends": np.int64}
@@ -239,7 +239,8 @@ cdef Py_ssize_t TILE = 64
 cdef Py_ssize_t MAX_INSERTION_SORT = 48
 
 
-def assembled(const double[:, ::1] numbers not None, const int32_t[::1] places not None, const int32_t[:, ::1] indicators not None):
+def assembled(const double[:, ::1] numbers not None, const int32_t[::1] places not None,
+              const int32_t[:, ::1] indicators not None) -> tuple[Counts, Indices, Floats]:
     """Return (starts, indices, data) of rows with numbers at their places and indicators of 1.
 
     What is at −1 is absent. What falls in one place is added up.
@@ -277,7 +278,7 @@ def assembled(const double[:, ::1] numbers not None, const int32_t[::1] places n
     return made_starts, made_indices[:filled], made_data[:filled]
 
 
-def stacked(columns, Py_ssize_t rows):
+def stacked(columns: Sequence[Floats | None], Py_ssize_t rows) -> tuple[Floats, bool]:
     """Return columns of float64 side by side as rows, and whether any number is NaN; None is a column of ones."""
     columns = list(columns)
     cdef Py_ssize_t n = len(columns), k, r, first = 0, last
@@ -304,7 +305,8 @@ def stacked(columns, Py_ssize_t rows):
     return made, bool(odd)
 
 
-def summarise(double[:, ::1] X not None, const int32_t[::1] columns not None, Py_ssize_t mean_at, Py_ssize_t median_at):
+def summarise(double[:, ::1] X not None, const int32_t[::1] columns not None, Py_ssize_t mean_at,
+              Py_ssize_t median_at) -> int:
     """Write the mean and the median of some columns into others, −1 for nowhere.
 
     NaN does not count; of nothing but NaN both are NaN. Returns how many rows are so.

@@ -1,4 +1,0 @@
-class Features:
-    names: list[str]
-    gaps: bool
-    times: set[str] | None
