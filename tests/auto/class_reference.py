@@ -57,11 +57,20 @@ class Bank:
         p = np.maximum(p, 1 / ((self.rounds + 2) * len(p)))
         return np.asarray(p / p.sum())
 
+    def tamed(self, x: Floats) -> Floats:
+        """Return a row for the filters: no value is beyond thrice the root mean square so far."""
+        seen = self.filters[0].seen
+        if len(seen) < 8:
+            return x
+        limit = 3 * np.sqrt((seen**2).mean(axis=0))
+        return np.asarray(np.clip(x, -limit, limit))
+
     def chances(self, row: Floats) -> Floats:
         """Return the probabilities of all members, a row each."""
         x, classes = np.append(1.0, row), len(self.counts)
+        tame = self.tamed(x)
         said = [
-            self.floored(softmax(W @ x / math.sqrt(1 + math.pi / 8 * (x @ f.P @ x))))
+            self.floored(softmax(W @ tame / math.sqrt(1 + math.pi / 8 * (tame @ f.P @ tame))))
             for W, f in zip(self.full, self.filters, strict=True)
         ]
         said += [self.floored(softmax(W @ x)) for W in self.ada]
@@ -85,6 +94,7 @@ class Bank:
         x, came = np.append(1.0, row), (np.arange(len(self.counts)) == y).astype(float)
         worths = np.maximum(1e-4, 0.5 * (said * (1 - said)).max(axis=1))
         self.learn_first(x, came, said, worths)
+        x = self.tamed(x)
         for k, each in enumerate(self.filters):
             each.observe(x)
             gain = each.P @ x / (each.keep + worths[k] * (x @ each.P @ x))

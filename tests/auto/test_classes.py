@@ -25,6 +25,7 @@ def stream(rows: int, columns: int, seed: int = 0) -> tuple[Any, Any]:
 @pytest.mark.parametrize("recent", [True, False])
 def test_every_member_and_the_mixture_are_those_of_plain_numpy(recent: bool) -> None:
     X, y = stream(120, 3)
+    X[30::20, 1] *= 50
     learner, bank = nr.AutoClasses(recent=recent), Bank(3, recent)
     codes: dict[int, int] = {}
     members = 20 if recent else 16
@@ -57,6 +58,16 @@ def test_every_member_and_the_mixture_are_those_of_plain_numpy(recent: bool) -> 
         learner.learn_one(x, label)
         np.testing.assert_allclose(learner.engine.member_losses(), losses, rtol=1e-6, atol=1e-9)
         assert learner.total_loss == pytest.approx(total, rel=1e-6, abs=1e-9)
+
+
+def test_outliers_do_not_undo_what_was_learned() -> None:
+    """Values of 1,000 times the usual size in one row of 50 cost little more than those rows."""
+    X, y = stream(1_000, 4)
+    clean, hit = nr.AutoClasses(), nr.AutoClasses()
+    clean.learn_many(X, y)
+    X[np.arange(25, 1_000, 50), np.arange(20) % 4] *= 1_000
+    hit.learn_many(X, y)
+    assert hit.total_loss < clean.total_loss + 20 * math.log(1_000)
 
 
 def test_the_unit_of_a_feature_does_not_matter() -> None:

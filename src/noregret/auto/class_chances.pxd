@@ -1,8 +1,8 @@
 """Probabilities of classes: from scores, at least a floor; and what follows from them."""
 
-from libc.math cimport exp, fabs
+from libc.math cimport exp, fabs, log
 
-from noregret.auto.layout cimport chance_of
+from noregret.auto.layout cimport chance_of, clip
 
 
 cdef inline void settle_chances(double* p, Py_ssize_t count, double floor) noexcept nogil:
@@ -40,22 +40,19 @@ cdef inline double weight_of(const double* p, Py_ssize_t count) noexcept nogil:
 
 
 cdef inline double moved_by(double margin, double slope, double move) noexcept nogil:
-    """Return the change of a margin by the implicit step of the logistic loss, between 0 and |slope| · move."""
-    cdef double chance, short, found, far = 0, low = 0, high = fabs(slope) * move
+    """Return the change of a margin by the implicit step of the logistic loss, between 0 and |slope| · move.
+
+    It is the root of ln(move · chance) − ln(far), by Newton's method for ln(far).
+    """
+    cdef double chance, step, found = fabs(slope)
+    cdef double far = min(found * move / (1 + move * found * (1 - found)), max(1.0, log(move) - margin))
     cdef int k
-    for k in range(60):  # Newton's method within a bracket
+    for k in range(60):
         chance = chance_of(-margin - far)
-        short = move * chance - far
-        if short > 0:
-            low = far
-        else:
-            high = far
-        found = far + short / (1 + move * chance * (1 - chance))
-        if not low < found < high:
-            found = 0.5 * (low + high)
-        if fabs(found - far) <= 1e-9 * found:
-            return found
-        far = found
+        step = clip(log(move * chance / far) / (1 + far * (1 - chance)), -1, 1)
+        far *= (2 + step) / (2 - step)
+        if fabs(step) <= 1e-9:
+            break
     return far
 
 

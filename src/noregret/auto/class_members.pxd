@@ -59,6 +59,7 @@ cdef class ClassMembers:
     cdef void welcome(self, Py_ssize_t c, double rounds) noexcept nogil
     cdef bint is_full(self) noexcept nogil
     cdef void predict(self, const Row* row, ClassRound* r, double rounds) noexcept nogil
+    cdef double tamed(self, Py_ssize_t i, double value) noexcept nogil
     cdef void say_counts(self, ClassRound* r, double floor) noexcept nogil
     cdef void combine(self, ClassRound* r, double floor) noexcept nogil
     cdef bint room_for_steps(self, Py_ssize_t count) noexcept nogil

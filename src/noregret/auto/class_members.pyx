@@ -8,7 +8,7 @@ logarithms of others' probabilities as inputs, and two more those of the latest 
 Probabilities are at least 1/((t + 2) K), and then normalised. None depends on the unit of a feature.
 """
 
-from libc.math cimport M_PI, fabs, log, sqrt
+from libc.math cimport M_PI, copysign, fabs, log, sqrt
 from libc.stdint cimport int32_t
 from libc.stdlib cimport free, malloc, realloc
 from libc.string cimport memset
@@ -58,6 +58,8 @@ for lane in range(2):
 cdef int[11] COMBINED_MEMBERS = [0, 1, 2, 3, 4, 5, 6, 7, 12, 16, 17]
 # Initial variance of the constant feature's weight.
 cdef double CONSTANT_VARIANCE = 100.0
+# Inputs of filters are clipped to this many times their root mean square, after this many values.
+cdef double OUTLYING = 3.0, SETTLED_VALUES = 8.0
 # Limits of variances, and of slopes times values, so that float64 does not overflow.
 cdef double MAX_VARIANCE = 1e300, MAX_GRADIENT = 1e140
 # The initial weight of each of the first four inputs of a combination, the precision of weights, and their limit.
@@ -199,7 +201,7 @@ cdef class ClassMembers:
             r.x[0] = 1
             memset(r.x + 1, 0, self.size * sizeof(double))
             for k in range(row.count):
-                r.x[1 + position(row, k)] = row.values[k]
+                r.x[1 + position(row, k)] = self.tamed(1 + position(row, k), row.values[k])
             self.filters.scores_of(r.x, r.second, count)
             self.filters.spread(r.x, r.second_z)
         for lane in range(4):
@@ -214,6 +216,16 @@ cdef class ClassMembers:
                     r.chance[lane * count + c] = r.chance[(DIAGONAL + lane) * count + c]
         self.say_counts(r, floor)
         self.combine(r, floor)
+
+    cdef double tamed(self, Py_ssize_t i, double value) noexcept nogil:
+        """Return the value of a filter's input, clipped to OUTLYING times its root mean square where not zero.
+
+        Otherwise a single outlier would determine the input's weights for good.
+        """
+        cdef double count = self.filters.count[i], squares = self.filters.squares[i]
+        if count < SETTLED_VALUES or not value * value * count > OUTLYING * OUTLYING * squares:
+            return value
+        return copysign(OUTLYING * sqrt(squares / count), value)
 
     cdef void say_counts(self, ClassRound* r, double floor) noexcept nogil:
         """Fill in the probabilities of the members that only count classes."""

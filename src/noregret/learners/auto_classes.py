@@ -9,7 +9,8 @@ A bank of learners sees every row, and a master mixes their probabilities:
     even odds       the same probability for each class
 
 No learner depends on the unit of a feature. Filters are switched off above 256 features; one
-covariance serves all classes. No probability is ever 0.
+covariance serves all classes; a value beyond three times a feature's root mean square counts as
+that much. No probability is ever 0.
 
 Promise. For every learner k of the bank, with prior weight π_k: L_A − L_k ≤ ln(1/π_k). A class
 takes part from the round in which it first appears.
