@@ -104,6 +104,56 @@ def test_more_labels_than_two_are_told_one_from_the_rest(name: str) -> None:
     assert set(ours.learners) == set(KINDS)
 
 
+def test_auto_has_all_labels_in_one_learner() -> None:
+    rows = dicts(table(200))
+    model, learner = river.AutoClassifier(), nr.AutoClasses()
+    for x in rows:
+        if learner.rounds:
+            own = learner.predict_proba_one({**x, "intercept": 1.0})
+            assert model.predict_proba_one(x) == own
+            assert model.predict_one(x) == max(own, key=own.__getitem__)
+        model.learn_one(x, three(x))
+        learner.learn_one({**x, "intercept": 1.0}, three(x))
+    assert isinstance(model.learner, nr.AutoClasses)
+    assert set(model.learners) == set(KINDS)
+    assert set(model.weights) == {"a", "b", "intercept"}
+    with pytest.raises(nr.BadExample, match="write all classes as strings"):
+        model.learn_one(rows[0], 3)
+
+
+@pytest.mark.parametrize("certified", [False, True])
+@pytest.mark.parametrize("make", [pd.DataFrame, pl.DataFrame, pa.table])
+@pytest.mark.parametrize("first", [0, 1, 30])
+def test_auto_begins_anew_with_a_third_label(make: Any, first: int, certified: bool) -> None:
+    """Labels are 0 and 1 up to a row: many is one by one, also across that row."""
+    frame, labels = table(60), [k % 2 if k < first else 2 - (k - first) % 3 for k in range(60)]
+    one, many = (river.AutoClassifier(certified=certified) for _ in range(2))
+    for x, y in zip(dicts(frame), labels, strict=True):
+        one.learn_one(x, y)
+    for part in (slice(0, 20), slice(20, 60)):
+        many.learn_many(make(frame[part].to_dict("list")), labels[part])
+    assert one.learner.rounds == 60 - first
+    assert many.learner.rounds == 60 - first
+    for x in dicts(frame):
+        assert one.predict_proba_one(x) == many.predict_proba_one(x)
+    if certified:
+        assert one.certificate().to_json() == many.certificate().to_json()
+
+
+def test_auto_refuses_what_is_no_class_and_goes_on() -> None:
+    model = river.AutoClassifier()
+    model.learn_one({"sun": 1.0}, True)
+    model.learn_one({"sun": 0.0}, False)
+    before = pickle.dumps(model)
+    for x, y in (({"sun": 1.0}, (1, 2)), ({"sun": float("inf")}, "rain"), ({"sun": 1.0}, None)):
+        with pytest.raises(nr.BadExample):
+            model.learn_one(x, y)
+        with pytest.raises(nr.BadExample):
+            model.learn_many(pd.DataFrame([x]), [y])
+        assert pickle.dumps(model) == before
+    assert model.predict_one({"sun": 1.0}) is True
+
+
 @given(
     labels=st.lists(
         st.sampled_from([True, False, 0, 1, 2, -1, "a", None]), min_size=1, max_size=30

@@ -19,7 +19,7 @@ import sklearn
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.compose import ColumnTransformer
-from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris, load_wine
+from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris
 from sklearn.model_selection import GridSearchCV, cross_val_score, cross_validate
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -35,6 +35,8 @@ CLASSIFIERS = [name for name in ns.__all__ if name.endswith("Classifier")]
 def test_every_learner_is_there_once_for_every_kind_of_loss() -> None:
     for learner in noregret.all_learners().values():
         stem = learner.__name__
+        if learner._for_classes == learner.name:  # the classifier of another has it
+            continue
         kinds = [end for end in ("Regressor", "Classifier") if f"{stem}{end}" in ns.__all__]
         assert kinds
         if "loss" not in inspect.signature(learner).parameters:
@@ -153,6 +155,40 @@ def test_multiclass_is_one_against_the_rest() -> None:
         assert alone.learner_.weights[:4].tobytes() == alone.coef_[0].tobytes()
     with pytest.raises(AttributeError, match="see learners_"):
         _ = all_of_them.learner_
+
+
+def test_auto_has_all_classes_in_one_learner() -> None:
+    X, y = load_iris(return_X_y=True)
+    names = load_iris().target_names[y]
+    fitted = ns.AutoClassifier(random_state=0).fit(X, names)
+    assert isinstance(fitted.learner_, noregret.AutoClasses)
+    chances = fitted.predict_proba(X)
+    np.testing.assert_allclose(chances.sum(axis=1), 1.0)
+    assert (fitted.classes_[chances.argmax(axis=1)] == fitted.predict(X)).all()
+    assert fitted.decision_function(X).shape == (150, 3)
+    order = np.random.default_rng(fitted._story.seed)
+    mine = noregret.AutoClasses(recent=False)
+    for _ in range(10):
+        rows = order.permutation(150)
+        mine.learn_many(X[rows], names[rows])
+    own = mine.predict_proba_many(X)[:, [mine.classes.index(k) for k in fitted.classes_]]
+    np.testing.assert_allclose(chances, own, rtol=1e-9)
+    certificate = fitted.certificate(X, names)
+    assert certificate.theorem.name == "auto-classes"
+    with pytest.raises(ValueError, match="more than two classes has no delay: leave it at 0"):
+        ns.AutoClassifier(delay=3).fit(X, y)
+
+
+def test_auto_with_two_classes_is_the_learner_for_two() -> None:
+    X, y = load_breast_cancer(return_X_y=True)
+    words = np.array(["no", "yes"])[y]
+    fitted = ns.AutoClassifier(max_iter=1, shuffle=False).fit(X, words)
+    mine = noregret.Auto(loss="logistic", recent=False)
+    mine.learn_many(X, y)
+    assert np.array_equal(fitted.decision_function(X), mine.decision_many(X))
+    chances = 1 / (1 + np.exp(-mine.decision_many(X)))
+    np.testing.assert_allclose(fitted.predict_proba(X)[:, 1], chances, rtol=1e-9)
+    assert (fitted.predict(X) == np.where(mine.decision_many(X) > 0, "yes", "no")).all()
 
 
 def test_probabilities_are_of_the_logistic_loss_only() -> None:
@@ -284,14 +320,19 @@ def test_scikit_learn_is_imported_where_it_is_needed_only() -> None:
     assert said == "noregret.sklearn needs scikit-learn: pip install 'noregret[sklearn]'\n"
 
 
-def test_rows_sorted_by_class_are_learned_as_rows_in_any_order() -> None:
-    X, y = load_wine(return_X_y=True)
-    X = StandardScaler().fit_transform(X)
-    assert (np.diff(y) >= 0).all()
+@pytest.mark.parametrize("classes", [2, 3])
+def test_only_recent_makes_predictions_depend_on_the_last_class(classes: int) -> None:
+    """Columns are noise and classes take turns, so that the last class foretells the next."""
+    X = np.random.default_rng(0).normal(size=(600, 2))
+    y = np.arange(600) % classes
+    known = np.arange(classes)
     usual, latest = ns.AutoClassifier(), ns.AutoClassifier(recent=True)
-    scores = [each.partial_fit(X, y, classes=np.unique(y)).score(X, y) for each in (usual, latest)]
-    assert scores[0] > 0.9
-    assert scores[1] < 0.5
+    chances = [
+        each.partial_fit(X, y, classes=known).predict_proba(X)[:, 0].mean()
+        for each in (usual, latest)
+    ]
+    assert chances[0] < 0.7
+    assert chances[1] > 0.9
     assert "recent=False" in (ns.AutoClassifier.__doc__ or "")
 
 

@@ -20,6 +20,7 @@ class Banked(Learner):
     """A learner whose engine is a bank of members."""
 
     engine: Bank | ClassBank
+    _for_classes = "auto-classes"
 
     @property
     def members(self) -> list[Member]:

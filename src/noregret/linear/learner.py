@@ -47,6 +47,9 @@ class Learner(Named, ExampleCalls):
 
     # Whether outcomes are any number of classes.
     _of_classes: ClassVar[bool] = False
+    # The name of the learner that estimators use for more than two classes; if None, they use one
+    # per class.
+    _for_classes: ClassVar[str | None] = None
 
     @property
     def engine(self) -> Engine:

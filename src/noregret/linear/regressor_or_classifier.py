@@ -12,10 +12,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from noregret.base.families import fetched
+from noregret.base.registry import find
 from noregret.errors import BadExample, Diverged
 from noregret.linear.learner import all_learners
 
 if TYPE_CHECKING:
+    from noregret.linear.class_learner import ClassLearner
     from noregret.linear.learner import Learner
 
 # The default loss of a learner with a choice of losses, by whether outcomes are labels.
@@ -42,12 +44,15 @@ class Kind(NamedTuple):
     params
         Defaults that differ from the learner's: a loss of the other kind, and steps that do not
         overshoot on unscaled columns.
+    several
+        The learner for more than two classes, if it is another one.
     """
 
     name: str
     learner: type[Learner]
     labels: bool
     params: dict[str, Any]
+    several: type[ClassLearner] | None = None
 
     @property
     def signature(self) -> inspect.Signature:
@@ -75,6 +80,24 @@ class Kind(NamedTuple):
             raise ValueError(f"{self.name} predicts {wants}, and the {loss} loss is not for them")
         return made
 
+    def make_several(self, **params: Any) -> ClassLearner:
+        """Build the learner for more than two classes.
+
+        Raises
+        ------
+        ValueError
+            If a parameter that it does not have is not at its default.
+        """
+        assert self.several is not None
+        known, own = inspect.signature(self.several).parameters, self.signature.parameters
+        for name, value in params.items():
+            if name not in known and value != own[name].default:
+                raise ValueError(
+                    f"{self.name} with more than two classes has no {name}: leave it at"
+                    f" {own[name].default!r}"
+                )
+        return self.several(**{name: params[name] for name in known if name in params})
+
 
 def predicts(learner: Learner) -> bool | None:
     """Return whether a learner predicts labels (True) or numbers (False), or None for neither."""
@@ -83,8 +106,13 @@ def predicts(learner: Learner) -> bool | None:
 
 
 def kinds_of(learner: type[Learner]) -> list[Kind]:
-    """Return a learner as a regressor, as a classifier, or as both."""
-    found = []
+    """Return a learner as a regressor, as a classifier, or as both.
+
+    Empty if it is part of the classifier of another learner.
+    """
+    found: list[Kind] = []
+    if learner._for_classes == learner.name:
+        return found
     for labels, suffix in SUFFIXES.items():
         for params in ({}, *chosen(learner, labels)):
             try:
@@ -93,6 +121,8 @@ def kinds_of(learner: type[Learner]) -> list[Kind]:
                 continue
             if fits:
                 kind = Kind(learner.__name__ + suffix, learner, labels, params)
+                if labels and learner._for_classes is not None:
+                    kind = kind._replace(several=find(learner._for_classes))
                 found.append(kind._replace(params=params | cure(kind)))
                 break
     return found

@@ -13,6 +13,7 @@ from noregret.proof.theorems.averaging import averaged
 from noregret.river.classifier import Classifier
 from noregret.river.regressor import Regressor
 from noregret.river.several_classes import SeveralClasses
+from noregret.river.two_or_several import TwoOrSeveral
 
 # Parameters of all estimators besides those of the learner; the first needs weights.
 ADDED = {"averaged": False, "intercept": True, "certified": False}
@@ -46,6 +47,8 @@ def estimator(kind: Kind) -> type[Any]:
     base: type[Any] = Classifier if kind.labels else Regressor
     if issubclass(kind.learner, ClassLearner):
         base = SeveralClasses
+    elif kind.several is not None:
+        base = TwoOrSeveral
     return type(
         kind.name,
         (base,),

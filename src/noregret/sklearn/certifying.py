@@ -101,7 +101,7 @@ class Certified(Online):
         """
         blocks = self.rounds(X, y, label=label)
         mine = self._learner_of(label)
-        game = play(self._learner(), blocks, progress=False)
+        game = play(mine.clone(), blocks, progress=False)
         if not same(game.learner, mine):
             raise NoRegretError(
                 "these are not the examples that the estimator was fitted on, in their order: a"

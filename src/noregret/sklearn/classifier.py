@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any, TypeVar
 
 import numpy as np
@@ -12,7 +13,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 
 from noregret.sklearn.certifying import Certified
-from noregret.sklearn.estimator import Outcomes
+from noregret.sklearn.estimator import Fresh, Outcomes
 
 Floats = NDArray[np.float64]
 C = TypeVar("C", bound="OnlineClassifier")
@@ -88,9 +89,9 @@ class OnlineClassifier(ClassifierMixin, Certified):  # type: ignore[misc]
         self.classes_ = known
         return self
 
-    def _tasks(self, y: NDArray[Any], classes: NDArray[Any]) -> tuple[Outcomes, int]:
-        """Return the outcomes of rows for each learner, and the number of learners."""
-        return outcomes_of(y, classes), learners_for(classes)
+    def _tasks(self, y: NDArray[Any], classes: NDArray[Any]) -> tuple[Outcomes, Fresh]:
+        """Return the outcomes of rows for each learner, and a function that builds these."""
+        return outcomes_of(y, classes), partial(self._fresh, learners_for(classes))
 
     def _class_shares(
         self, classes: NDArray[Any], y: NDArray[Any], weights: Floats | None, whole: bool

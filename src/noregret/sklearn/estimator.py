@@ -25,6 +25,8 @@ from noregret.sklearn.traits import Traits
 Floats = NDArray[np.float64]
 # The outcomes of a part of the rows for the learner with a number.
 Outcomes = Callable[[Part, int], Floats]
+# Builds untrained learners.
+Fresh = Callable[[], list[Learner]]
 E = TypeVar("E", bound="Online")
 MAX_SEED = 2**31 - 1
 
@@ -131,30 +133,32 @@ class Online(BaseEstimator):  # type: ignore[misc]
 
     # Learning.
 
-    def _fresh(self, count: int) -> list[Learner]:
+    def _fresh(self, count: int = 1) -> list[Learner]:
         """Return untrained learners."""
         first = self._learner()
         return [first, *(first.clone() for _ in range(count - 1))]
 
     def _fit(
-        self: E, X: Any, outcomes: Outcomes, count: int, weights: Floats | None, warm: bool
+        self: E, X: Any, outcomes: Outcomes, fresh: Fresh, weights: Floats | None, warm: bool
     ) -> E:
         """Train new learners, or copies of the present ones, for ``max_iter`` passes."""
         passes, seed = whole("max_iter", self.max_iter), None
         if truth("shuffle", self.shuffle):
             seed = int(check_random_state(self.random_state).randint(MAX_SEED))
-        learners = [each.copy() for each in self.learners_] if warm else self._fresh(count)
+        learners = [each.copy() for each in self.learners_] if warm else fresh()
         story = Story(seed, passes, weights is not None)
         self._teach(learners, X, outcomes, weights, story)
         self.learners_, self.n_iter_ = learners, passes
         self._story: Story | None = None if warm else story
         return self
 
-    def _partial_fit(self: E, X: Any, outcomes: Outcomes, count: int, weights: Floats | None) -> E:
+    def _partial_fit(
+        self: E, X: Any, outcomes: Outcomes, fresh: Fresh, weights: Floats | None
+    ) -> E:
         """Train the present learners for one pass."""
         refuse_unusable(X, self._names)
         once = Story(None, 1, weights is not None)
-        learners = getattr(self, "learners_", None) or self._fresh(count)
+        learners = getattr(self, "learners_", None) or fresh()
         self._teach(learners, X, outcomes, weights, once)
         before = getattr(self, "_story", once)
         self.learners_, self.n_iter_ = learners, 1

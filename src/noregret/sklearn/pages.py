@@ -27,8 +27,8 @@ ATTRIBUTES = {
     " learner for a classifier.",
     "intercept_": "The constant terms, one per learner.",
     "classes_": "The classes, in order; for classifiers.",
-    "learners_": "The learners of noregret: one, or one per class if there are more than two;"
-    " ``learner_`` is the first if there is only one.",
+    "learners_": "The learners of noregret: one, or one per class if there are more than two and"
+    " the learner\n    is for two; ``learner_`` is the first if there is only one.",
     "n_iter_": "The number of passes.",
     "n_features_in_": "The number of columns; ``feature_names_in_`` has their names, if any.",
 }

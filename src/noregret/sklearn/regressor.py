@@ -35,7 +35,9 @@ class OnlineRegressor(RegressorMixin, Certified):  # type: ignore[misc]
         warm = self._is_warm
         X, y = self._read(X, y, reset=not warm)
         outcomes = as_floats(y)
-        return self._fit(X, lambda part, k: outcomes[part], 1, self._shares(X, sample_weight), warm)
+        return self._fit(
+            X, lambda part, k: outcomes[part], self._fresh, self._shares(X, sample_weight), warm
+        )
 
     def partial_fit(self: R, X: Any, y: Any, sample_weight: Any = None) -> R:
         """Learn from more examples, once and in the given order.
@@ -52,7 +54,7 @@ class OnlineRegressor(RegressorMixin, Certified):  # type: ignore[misc]
         X, y = self._read(X, y, reset=not hasattr(self, "learners_"))
         outcomes = as_floats(y)
         return self._partial_fit(
-            X, lambda part, k: outcomes[part], 1, self._shares(X, sample_weight)
+            X, lambda part, k: outcomes[part], self._fresh, self._shares(X, sample_weight)
         )
 
     def predict(self, X: Any) -> Floats:

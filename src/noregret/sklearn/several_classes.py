@@ -1,4 +1,4 @@
-"""A learner over several classes as a classifier: one learner has all classes."""
+"""Classifiers with one learner for all classes, and perhaps another for two classes."""
 
 from __future__ import annotations
 
@@ -11,8 +11,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from noregret.linear.class_learner import ClassLearner, softmax
 from noregret.linear.engine.class_weights import ClassWeights
+from noregret.linear.learner import Learner
 from noregret.sklearn.classifier import OnlineClassifier, probable
-from noregret.sklearn.estimator import Outcomes
+from noregret.sklearn.estimator import Fresh, Outcomes
 from noregret.sklearn.faults import refuse_unusable
 from noregret.sklearn.tables import with_constant
 
@@ -23,18 +24,31 @@ class SeveralClasses(OnlineClassifier):
     """The base class of the classifiers whose learner has several classes.
 
     The learner knows a class by its place in ``classes_``. A class that no row had yet has the
-    score −∞ and the probability 0.
+    score −∞ and the probability 0. If the kind has a learner for two classes besides, their scores
+    are 0 and its own.
     """
 
     @property
     def _is_linear(self) -> bool:
         return isinstance(self.learners_[0].engine, ClassWeights)
 
-    def _tasks(self, y: NDArray[Any], classes: NDArray[Any]) -> tuple[Outcomes, int]:
+    def _tasks(self, y: NDArray[Any], classes: NDArray[Any]) -> tuple[Outcomes, Fresh]:
+        if len(classes) == 2 and self.traits.kind.several is not None:
+            return super()._tasks(y, classes)
         places: Floats = np.searchsorted(classes, y).astype(np.float64)
-        return lambda part, _: places[part], 1
+        return lambda part, _: places[part], self._fresh_several
+
+    def _fresh_several(self) -> list[Learner]:
+        kind = self.traits.kind
+        if kind.several is None:
+            return self._fresh()
+        return [
+            kind.make_several(**{name: getattr(self, name) for name in kind.signature.parameters})
+        ]
 
     def _outcomes(self, y: Any, label: Any) -> Floats:
+        if not isinstance(self.learners_[0], ClassLearner):
+            return super()._outcomes(y, label)
         if label is not None:
             raise ValueError("one learner has all classes: leave label out")
         return np.searchsorted(self.classes_, np.asarray(y)).astype(np.float64)
@@ -43,8 +57,7 @@ class SeveralClasses(OnlineClassifier):
     def _met(self) -> list[int]:
         """The places of the classes that the learner has met, in its order."""
         learner = self.learners_[0]
-        assert isinstance(learner, ClassLearner)
-        return learner.classes
+        return learner.classes if isinstance(learner, ClassLearner) else [0, 1]
 
     def _weights(self) -> tuple[Floats, Floats]:
         """Return a row of coefficients per class, and an intercept; 0 for classes never met."""
@@ -74,9 +87,11 @@ class SeveralClasses(OnlineClassifier):
         scores = np.zeros((table.rows, len(self.classes_)))
         refuse_unusable(X, self._names)
         for part, block in table.blocks(None):
-            own = np.zeros((len(scores[part]), scores.shape[1]))
-            own[:, self._met] = learner.decision_many(with_constant(block, self._constant))
-            scores[part] = own
+            found = learner.decision_many(with_constant(block, self._constant))
+            if isinstance(learner, ClassLearner):
+                scores[part][:, self._met] = found
+            else:
+                scores[part, 1] = found
         return scores
 
     def _scores(self, X: Any) -> Floats:

@@ -27,7 +27,7 @@ class Traits:
 
     def __init__(self, kind: Kind) -> None:
         self.kind, self.labels = kind, kind.labels
-        self.several = issubclass(kind.learner, ClassLearner)
+        self.several = issubclass(kind.learner, ClassLearner) or kind.several is not None
         self.parameters = dict(inspect.signature(kind.learner).parameters)
 
     # Losses and defaults.
