@@ -1,5 +1,6 @@
 """Which feature is which: names or columns, and a named example as a sparse row."""
 
+cimport cython
 from cpython.object cimport PyObject
 from libc.stdint cimport int32_t
 
@@ -21,6 +22,7 @@ ctypedef struct Slot:
     PyObject* values        # its entry in `categories`, or NULL
 
 
+@cython.final
 cdef class Features:
     cdef int kind
     cdef Py_ssize_t count
@@ -42,6 +44,7 @@ cdef class Features:
     cdef int catch_up(self) except -1
     cdef int read(self, dict example, long long round) except -1
     cdef int reserve(self, Py_ssize_t size) except -1
+    cdef int read_entry(self, PyObject* key, PyObject* item, long long round) except -1
     cdef int read_constant(self) except -1
     cdef void remember(self, PyObject* key, int32_t position, PyObject* values) noexcept
     cdef int read_text(self, PyObject* key, PyObject* item) except -1

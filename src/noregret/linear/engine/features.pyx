@@ -10,9 +10,12 @@ from cpython.dict cimport PyDict_Contains, PyDict_GetItem, PyDict_Next
 from cpython.float cimport PyFloat_AS_DOUBLE, PyFloat_CheckExact
 from cpython.object cimport PyObject
 from cpython.ref cimport Py_INCREF, Py_XDECREF
-from cpython.unicode cimport PyUnicode_CheckExact, PyUnicode_Compare, PyUnicode_GET_LENGTH
+from cpython.unicode cimport PyUnicode_CheckExact, PyUnicode_DATA, PyUnicode_GET_LENGTH, PyUnicode_KIND
 from libc.math cimport NAN, fabs, isfinite, isnan
 from libc.stdlib cimport free, realloc
+from libc.string cimport memcmp
+
+cimport cython
 
 import datetime
 import reprlib
@@ -57,11 +60,12 @@ cdef void* grown(void* block, size_t size) except NULL:
 
 
 cdef inline bint is_same(PyObject* known, PyObject* key) noexcept:
-    """Return True if two strings are equal; most often they are one object."""
+    """Return True if two strings are equal, and so their widths and bytes; most often they are one object."""
     if known == key:
         return True
-    return PyUnicode_GET_LENGTH(<object> known) == PyUnicode_GET_LENGTH(<object> key) \
-        and PyUnicode_Compare(<object> known, <object> key) == 0
+    cdef Py_ssize_t length = PyUnicode_GET_LENGTH(<object> known), width = PyUnicode_KIND(<object> known)
+    return length == PyUnicode_GET_LENGTH(<object> key) and width == PyUnicode_KIND(<object> key) \
+        and memcmp(PyUnicode_DATA(<object> known), PyUnicode_DATA(<object> key), <size_t> (length * width)) == 0
 
 
 cdef inline bint is_integer(object item, double* number) except -1:
@@ -72,6 +76,7 @@ cdef inline bint is_integer(object item, double* number) except -1:
     return not overflow
 
 
+@cython.final
 cdef class Features:
     """The features seen so far: a fixed number of columns, or names that may still grow."""
 
@@ -109,12 +114,10 @@ cdef class Features:
         """Read an example into the current row; unknown names are set aside."""
         cdef PyObject* key
         cdef PyObject* item
-        cdef PyObject* found
         cdef Slot* slot
-        cdef Py_ssize_t at = 0, size = len(example)
-        cdef int32_t position
-        cdef double number
-        cdef bint repeats = False
+        cdef Py_ssize_t at = 0, filled = 0, size = len(example)
+        cdef int32_t last = UNPLACED
+        cdef bint unordered = self.constant != 0, repeats = False
         if self.index_behind:
             self.catch_up()
         if size >= self.room:
@@ -123,42 +126,56 @@ cdef class Features:
         if self.unseen:
             self.unseen = []
         while PyDict_Next(example, &at, &key, &item):
-            if PyFloat_CheckExact(<object> item) and PyUnicode_CheckExact(<object> key):
-                number = PyFloat_AS_DOUBLE(<object> item)
-            elif PyUnicode_CheckExact(<object> item) and PyUnicode_CheckExact(<object> key) and self.filled < self.room:
-                repeats = True
-                self.read_text(key, item)
+            slot = &self.layout[filled]
+            # Usually the key is that of the last example, and the value a number.
+            if slot.key == key and slot.position >= 0 and PyFloat_CheckExact(<object> item) \
+                    and fabs(PyFloat_AS_DOUBLE(<object> item)) < MAX_VALUE:
+                self.values[filled], self.indices[filled] = PyFloat_AS_DOUBLE(<object> item), slot.position
+                unordered |= slot.position < last
+                last = slot.position
+                filled += 1
                 continue
-            elif is_integer(<object> item, &number) and PyUnicode_CheckExact(<object> key):
-                pass
-            else:
-                repeats = True
-                self.read_other(<object> key, <object> item, round)
-                if len(example) != size:  # code of a value may change the dict
-                    raise BadExample("the example changed while it was being read", round=round)
-                continue
-            if not fabs(number) < MAX_VALUE:
-                repeats = True
-                self.read_gap(<object> key, number, round)
-                continue
-            if self.filled == self.room:
+            self.filled, unordered = filled, True
+            repeats |= self.read_entry(key, item, round)
+            filled = self.filled
+            if len(example) != size or filled >= self.room:  # code of a value may change the dict
                 raise BadExample("the example changed while it was being read", round=round)
-            slot = &self.layout[self.filled]
-            if slot.position >= 0 and is_same(slot.key, key):
-                self.put(slot.position, number)
-                continue
-            found = PyDict_GetItem(self.index, <object> key)
-            if found == NULL:
-                self.unseen.append((<object> key, number))
-                self.unseen_sum += number
-                self.unseen_norm2 += number * number
-                continue
-            position = <int32_t> PyLong_AsSsize_t(<object> found)
-            self.remember(key, position, NULL)
-            self.put(position, number)
+        self.filled = filled
         if self.constant != 0 and not PyDict_Contains(example, INTERCEPT):
             self.read_constant()
-        return self.order(repeats, round)
+        return self.order(repeats, round) if unordered else 0
+
+    cdef int read_entry(self, PyObject* key, PyObject* item, long long round) except -1:
+        """Read any entry; return whether another one may have its name."""
+        cdef PyObject* found
+        cdef Slot* slot
+        cdef int32_t position
+        cdef double number
+        if PyFloat_CheckExact(<object> item) and PyUnicode_CheckExact(<object> key):
+            number = PyFloat_AS_DOUBLE(<object> item)
+        elif PyUnicode_CheckExact(<object> item) and PyUnicode_CheckExact(<object> key):
+            self.read_text(key, item)
+            return True
+        elif not is_integer(<object> item, &number) or not PyUnicode_CheckExact(<object> key):
+            self.read_other(<object> key, <object> item, round)
+            return True
+        if not fabs(number) < MAX_VALUE:
+            self.read_gap(<object> key, number, round)
+            return True
+        slot = &self.layout[self.filled]
+        if slot.position >= 0 and is_same(slot.key, key):
+            self.put(slot.position, number)
+            return False
+        found = PyDict_GetItem(self.index, <object> key)
+        if found == NULL:
+            self.unseen.append((<object> key, number))
+            self.unseen_sum += number
+            self.unseen_norm2 += number * number
+            return False
+        position = <int32_t> PyLong_AsSsize_t(<object> found)
+        self.remember(key, position, NULL)
+        self.put(position, number)
+        return False
 
     cdef int read_constant(self) except -1:
         """Add the constant feature to the current row."""
