@@ -14,8 +14,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pyarrow import parquet
 
+import noregret
 from noregret import DataWarning, streams
 from noregret.base.calendar_features import WEEKDAYS, calendar
+from noregret.errors import BadExample
 from tests.app.run.commands import done
 from tests.thorough import draws
 
@@ -70,6 +72,53 @@ def test_times_in_csv(form: str, size: int, tmp_path: Path) -> None:
     (tmp_path / "d.csv").write_text("\n".join(lines) + "\n", "utf-8")
     with blocks_of(size):
         check(tmp_path / "d.csv", [features_of("when", when) for when in TIMES])
+
+
+@pytest.mark.parametrize("form", ["%Y-%m-%d %H:%M:%S", "%Y-%m-%dT%H:%M:%S.000Z", "%Y-%m-%d"])
+@pytest.mark.parametrize("size", [60, 1 << 22])
+def test_times_in_json(form: str, size: int, tmp_path: Path) -> None:
+    rows = [{"when": f"{when:{form}}", "y": 1} for when in TIMES]
+    (tmp_path / "d.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
+    days = [datetime(when.year, when.month, when.day) for when in TIMES]
+    dates = form.endswith("d")
+    with blocks_of(size):
+        check(
+            tmp_path / "d.jsonl",
+            [features_of("when", when, not dates) for when in (days if dates else TIMES)],
+        )
+
+
+def test_numbers_in_json_are_times_if_that_is_said(tmp_path: Path) -> None:
+    rows = [{"when": int(when.replace(tzinfo=UTC).timestamp() * 1e3), "y": 1} for when in TIMES]
+    (tmp_path / "d.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
+    check(tmp_path / "d.jsonl", [features_of("when", when) for when in TIMES], time="when")
+
+
+def test_times_in_json_may_be_names_and_must_stay_times(tmp_path: Path) -> None:
+    file = tmp_path / "d.jsonl"
+    file.write_text('{"when": "2024-12-31", "y": 1}\n{"when": "soon", "y": 2}\n', "utf-8")
+    names = [x for x, _ in streams.read(file, "y", categories="when")]
+    assert names == [{"when=2024-12-31": 1.0}, {"when=soon": 1.0}]
+    with pytest.raises(BadExample, match="'soon', not a date or time") as caught:
+        list(streams.read(file, "y"))
+    assert caught.value.line == 2
+
+
+def test_a_game_over_times_in_json_is_confirmed_and_predicted_from_raw_rows(tmp_path: Path) -> None:
+    rows = [{"at": f"{when:%Y-%m-%dT%H:%M:%SZ}", "y": when.hour} for when in TIMES]
+    file, saved = tmp_path / "d.jsonl", tmp_path / "m.model"
+    file.write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
+    where = tmp_path / "c.json"
+    done("run", file, "--target", "y", "--certificate", where, "--model", saved)
+    assert "time=at" in json.loads(where.read_text())["data"]["transforms"]
+    assert noregret.verify(where, file).confirmed
+    made = done("predict", saved, file, "--predictions", tmp_path / "p.csv")
+    assert made is not None
+    model = noregret.load(saved)
+    told = [line.split(",")[1] for line in (tmp_path / "p.csv").read_text().splitlines()[1:]]
+    assert [float(each) for each in told[:5]] == pytest.approx(
+        [model.predict_one({"at": row["at"]}) for row in rows[:5]], rel=1e-12
+    )
 
 
 def test_dates_have_no_hours(tmp_path: Path) -> None:

@@ -48,7 +48,8 @@ def write(folder: Path, kind: str, values: list[str], column: str = "col") -> Pa
         (kind, what)
         for kind in ("csv", "jsonl", "ragged jsonl", "parquet")
         for what in VALUES
-        if (kind, what) == ("csv", "few repeat") or kind != "csv"  # others are read as such there
+        # Others are read as what they are there.
+        if kind == "parquet" or what == "few repeat" or (kind != "csv" and what != "a time")
     ],
 )
 def test_a_column_that_differs_in_every_row_is_told_once(

@@ -40,6 +40,18 @@ MAX_DATES = 1_000
 LOCAL_DATE = re.compile(r"\s*\d{1,2}([/.-])\d{1,2}\1\d{2}(?:\d{2})?(?:[ T,]+[\d:.]+\s*\w*)?\s*")
 
 
+# A complete date, perhaps with a time and a zone, as JSON writes them.
+ISO_DATE = re.compile(
+    r"\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?:Z|[+-]\d\d:?\d\d)?)?"
+)
+DATE_LENGTH = len("2024-12-31")
+
+
+def is_written_time(value: Any) -> bool:
+    """Return whether a value is text that looks like 2024-12-31 or 2024-12-31T23:59:59Z."""
+    return isinstance(value, str) and ISO_DATE.fullmatch(value.strip()) is not None
+
+
 def local_date(values: Sequence[Any]) -> str:
     """Return the first value, if all are dates such as 31/12/2024 or 12/31/2024; else nothing."""
     there = [value for value in values[:MAX_DATES] if isinstance(value, str) and value.strip()]
@@ -105,9 +117,11 @@ def calendar(name: str, seconds: Floats, dates: bool) -> tuple[dict[str, Floats]
 def time_features(name: str, value: Any) -> dict[str, float] | None:
     """Return the features of one date or time, the same as in a column; None if it is missing."""
     found = seconds_in(value)
-    if found is None:
-        return None
-    seconds, dates = found
+    return None if found is None else features_at(name, *found)
+
+
+def features_at(name: str, seconds: float, dates: bool) -> dict[str, float]:
+    """Return the features of a number of seconds since 1970."""
     days, rest = divmod(math.floor(seconds), SECONDS_PER_DAY)
     month = int(np.datetime64(days, "D").astype("datetime64[M]").astype(np.int64)) % 12
     at = {HOUR: rest // 60, WEEKDAY: (days + 3) % 7, MONTH: month}

@@ -11,13 +11,17 @@ from typing import Any
 
 import numpy as np
 
+from noregret.base.calendar_features import DATE_LENGTH, features_at, is_written_time
 from noregret.errors import BadExample, Place, Use, tell
 from noregret.limits import INTERCEPT, MAX_VALUE
 from noregret.streams.block import Block, Fault, Sparse, placed
 from noregret.streams.columns import (
     BOOLEAN,
+    DATE,
     NUMBER,
     TEXT,
+    TIME,
+    TIMES,
     Roles,
     check_columns,
     encoded,
@@ -123,6 +127,8 @@ class JsonlReading(TableReading):
         if self.learning and self.options.target not in table.column_names:
             return False
         found = {field.name: kind_of(field.type) for field in table.schema}
+        if any(self.time_kind(name, first_of(table.column(name))) for name in found):
+            return False
         for name in self.options.categories:
             if name in found:
                 if pa.types.is_floating(table.schema.field(name).type):
@@ -282,16 +288,24 @@ class JsonlReading(TableReading):
         for name, value in example.items():
             if name in options.drop or (options.keep and name not in options.keep):
                 continue
-            made = self.features_in(name, value)
-            if options.interactions and name not in options.text and not is_missing(value):
+            if is_missing(value):
+                made, kind = self.gap_in(name), None
+            elif kind := self.time_kind(name, value):
+                made = self.time_in(name, value, kind)
+            else:
+                made, kind = self.features_in(name, value), self.plain_kind(name, value)
+            if (
+                options.interactions
+                and kind in (NUMBER, BOOLEAN, TEXT)
+                and name not in options.text
+            ):
                 named = isinstance(value, str) or name in options.categories
                 factors[name] = text_of(value) if named else value
             if twice := features.keys() & made.keys():
                 raise BadExample(f"feature {min(twice)!r} is given twice")
             features |= made
-            if not is_missing(value):
-                text = isinstance(value, str) or name in options.categories
-                kinds[name] = TEXT if text else BOOLEAN if isinstance(value, bool) else NUMBER
+            if kind is not None:
+                kinds[name] = kind
         self.check_kinds(kinds)
         if options.interactions:
             from noregret.streams.interactions import products_in
@@ -299,12 +313,49 @@ class JsonlReading(TableReading):
             features |= products_in(options.interactions, factors, self.paths[0])
         return features, outcome
 
+    def gap_in(self, name: str) -> dict[str, float]:
+        """Return the features of a field that is missing."""
+        if self.options.missing == STOP:
+            raise empty("field", name)
+        return {f"{name}=missing": 1.0} if self.options.missing == "indicator" else {}
+
+    def plain_kind(self, name: str, value: Any) -> str:
+        """Return the kind of a value that is no time."""
+        if isinstance(value, str) or name in self.options.categories:
+            return TEXT
+        return BOOLEAN if isinstance(value, bool) else NUMBER
+
+    def time_kind(self, name: str, value: Any) -> str | None:
+        """Return whether a field holds dates or times; None if neither.
+
+        The first value of the field decides, unless the options do.
+        """
+        options, before = self.options, (self.kinds or {}).get(name)
+        if before is not None:
+            return before if before in TIMES else None
+        if name in (*options.categories, *options.text, options.target, options.group, options.id):
+            return None
+        if is_written_time(value) and (options.sniff or name in options.time):
+            return DATE if len(value.strip()) == DATE_LENGTH else TIME
+        return TIME if name in options.time else None
+
+    def time_in(self, name: str, value: Any, kind: str) -> dict[str, float]:
+        """Return the features of a date or time."""
+        from noregret.streams.raw_values import time_in
+
+        seconds = time_in(value, name)
+        return (
+            self.gap_in(name) if math.isnan(seconds) else features_at(name, seconds, kind == DATE)
+        )
+
+    def found(self) -> dict[str, Any]:
+        """Return the fields of dates and times, besides those that were named."""
+        given = self.options.time
+        times = (name for name, kind in (self.kinds or {}).items() if kind in TIMES)
+        return {"time": (*given, *(name for name in times if name not in given))}
+
     def features_in(self, name: str, value: Any) -> dict[str, float]:
         """Return the features of a field by name."""
-        if is_missing(value):
-            if self.options.missing == STOP:
-                raise empty("field", name)
-            return {f"{name}=missing": 1.0} if self.options.missing == "indicator" else {}
         if isinstance(value, list | dict):
             cure = Use("drop", [name], "drop it ({})")
             raise BadExample(f"field {name!r} is a list, which has no features", cure)
@@ -357,6 +408,11 @@ def in_order(errors: list[BadExample], lines: list[int]) -> list[Fault]:
     return [Fault(int(np.searchsorted(lines, error.line or 0)), error) for error in told]
 
 
+def first_of(column: Any) -> Any:
+    """Return the first value of a column of Arrow."""
+    return column[0].as_py() if len(column) else None
+
+
 def is_missing(value: Any) -> bool:
     """Return whether a value is missing."""
     return value is None or value == "" or (isinstance(value, float) and math.isnan(value))
@@ -394,7 +450,7 @@ class JsonlStream(Stream):
     name = "jsonl"
     extensions = (".jsonl", ".ndjson")
     reading_class = JsonlReading
-    meaningless = ("time", "header", "quotes", "delimiter", "encoding", "sheet", *WRITTEN)
+    meaningless = ("header", "quotes", "delimiter", "encoding", "sheet", *WRITTEN)
 
 
 read_jsonl = reader_of(JsonlStream)
