@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tracemalloc
+from collections.abc import Callable
 
 import numpy as np
 import pytest
@@ -11,6 +12,7 @@ from scipy import sparse
 import noregret
 from noregret.hindsight import Rows, largest_margin_of_weights
 from noregret.hindsight.columns import without_empty_columns
+from noregret.hindsight.sparse import compact
 
 WIDTH = 1 << 18
 AT = np.array([3, 7_000, WIDTH - 1])
@@ -25,10 +27,31 @@ def tables() -> tuple[np.ndarray, sparse.csr_array, np.ndarray]:
     return X, sparse.csr_array((X.ravel(), at, starts), shape=(40, WIDTH)), y
 
 
-def test_rows_without_empty_columns_are_the_same_rows() -> None:
+@pytest.mark.parametrize("held", [lambda rows: rows, compact])
+@pytest.mark.parametrize("zeros", [0, 1])
+def test_rows_without_empty_columns_are_the_same_rows(
+    held: Callable[[Rows], Rows], zeros: int
+) -> None:
+    _, few, y = tables()
+    wide = sparse.csr_array(sparse.hstack([few, sparse.eye_array(40)]))
+    wide.data[4 : 4 + zeros] = 0.0
+    rows, columns = without_empty_columns(held(Rows(wide, y)))
+    assert columns.tolist() == [0, *AT, *range(WIDTH, WIDTH + 40)]
+    (block, outcomes), *_ = rows.blocks()
+    np.testing.assert_array_equal(block.toarray(), wide[:, columns].toarray())
+    np.testing.assert_array_equal(outcomes, y)
+
+
+def test_rows_are_returned_as_they_are_where_most_columns_occur() -> None:
+    full = Rows(sparse.csr_array(np.eye(40)), np.ones(40))
+    for rows in (full, compact(full), Rows(np.zeros((2, 9)), [1, 2]), Rows()):
+        assert without_empty_columns(rows)[0] is rows
+
+
+def test_a_dense_rest_of_sparse_rows_is_processed_as_dense() -> None:
     _, wide, y = tables()
-    wide.data[4] = 0.0
-    rows, columns = without_empty_columns(Rows(wide, y))
+    rows, columns = without_empty_columns(compact(Rows(wide, y)))
+    assert type(rows) is Rows
     assert columns.tolist() == [0, *AT]
     (block, outcomes), *_ = rows.blocks()
     np.testing.assert_array_equal(block.toarray(), wide[:, columns].toarray())

@@ -29,6 +29,8 @@ DENSE_RATIO = 4
 # Most columns that count as full, and most numbers in their part of the Gram matrix. A full column
 # has a number in one of FULL_RATIO rows, and in MIN_FULL at least.
 MAX_FULL, MAX_CROSS, FULL_RATIO, MIN_FULL = 192, 4_000_000, 1_000, 100
+# Numbers whose columns are counted at a time.
+COUNTED_AT_ONCE = 2**20
 # Fewer numbers are read by one thread: waking another would take longer.
 SMALL = 100_000
 
@@ -88,7 +90,10 @@ class SparseRows(Rows):
     @cached_property
     def fullest_columns(self) -> NDArray[np.intp]:
         """The columns with the most numbers, in ascending order, without nearly empty ones."""
-        counts = np.bincount(self.parts[1], minlength=self.least_features)
+        at, counts = self.parts[1], np.zeros(self.least_features, np.intp)
+        for first in range(0, len(at), COUNTED_AT_ONCE):  # each part is copied as int64
+            some = at[first : first + COUNTED_AT_ONCE]
+            counts += np.bincount(some, minlength=self.least_features)
         most = min(MAX_FULL, MAX_CROSS // max(1, self.least_features))
         full = np.argsort(-counts, kind="stable")[:most]
         least = max(MIN_FULL, len(self.own_outcomes) // FULL_RATIO)

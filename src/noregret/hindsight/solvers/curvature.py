@@ -33,8 +33,9 @@ COPIED_SHARE = 0.4
 # Most numbers that conjugate gradients read per call, within limits on their steps.
 MAX_READ_NUMBERS = 400_000_000
 STEPS = (200, 2_000)
-# Steps of conjugate gradients before the fullest columns are eliminated, which costs ten steps.
-PLAIN_STEPS = 4
+# Steps of conjugate gradients before the fullest columns are eliminated, which costs ten steps; it
+# is put off as long as two steps cut the residual to this share.
+PLAIN_STEPS, FAST_CUT = 4, 0.25
 # Fewest numbers in the rows for which that pays off.
 MIN_BLOCK_NUMBERS = 100_000
 # Products of a factor that take as long as reading one number of sparse rows, per solution.
@@ -239,9 +240,13 @@ class ManyRows:
         v = np.zeros_like(r) if search.start is None else search.start.copy()
         residual = r - self.times(v) - extra * v if v.any() else r.copy()
         direction, energy, wanted = np.zeros_like(r), math.inf, search.accuracy * norm(r)
+        sizes: list[float] = []  # of the residual before each step
+        plain = True
         for taken in range(self.steps):
-            if taken == (0 if self.cross is not None else PLAIN_STEPS):
-                full = self.full_columns(extra)
+            sizes.append(norm(residual))
+            slow = taken >= PLAIN_STEPS and sizes[-1] > max(wanted, FAST_CUT * sizes[-3])
+            if plain and (slow or self.cross is not None):
+                full, plain = self.full_columns(extra), False
                 if full is not None:
                     shift = full.solve(residual)
                     v[full.columns] += shift
