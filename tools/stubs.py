@@ -56,6 +56,7 @@ ATTRIBUTES = re.compile(
     re.MULTILINE,
 )
 CONSTANT = re.compile(r"^(\w+): (.+?) = |^    (\w+) = .*  # type: (.*)", re.MULTILINE)
+INCLUDE = re.compile(r'^include "(.+)"$', re.MULTILINE)
 IMPORT = re.compile(r"^from (noregret[\w.]*) c?import (?:\(([^)]*)\)|(.*))", re.MULTILINE)
 
 
@@ -88,7 +89,7 @@ class Stub:
 
     def __init__(self, source: Path) -> None:
         self.source = source
-        self.texts = [source.read_text("utf-8")]
+        self.texts = [INCLUDE.sub(self.included, source.read_text("utf-8"))]
         self.needed: set[str] = set()
         header = source.with_suffix(".pxd")
         if header.exists():
@@ -100,6 +101,10 @@ class Stub:
             for home, many, few in IMPORT.findall(text)
             for name in re.findall(r"\w+", many or few)
         }
+
+    def included(self, found: re.Match[str]) -> str:
+        """Return the text of a file that the source includes."""
+        return self.source.with_name(found[1]).read_text("utf-8")
 
     def annotated(self, text: str) -> str:
         """Return a type, and note the names in it."""
@@ -199,8 +204,8 @@ def main() -> None:
         for source in SOURCES.rglob("*.pyx"):
             write(source.with_suffix(".pyi"), Stub(source).text())
     if given.depfile:
-        headers = (source.with_suffix(".pxd") for source in outputs.values())
-        needed = " ".join(str(file) for file in [*outputs.values(), *headers] if file.exists())
+        folders = {source.parent for source in outputs.values()}
+        needed = " ".join(str(file) for folder in sorted(folders) for file in folder.glob("*.px?"))
         given.depfile.write_text(f"{next(iter(outputs))}: {needed}\n", "utf-8")
 
 

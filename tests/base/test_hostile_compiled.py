@@ -20,7 +20,7 @@ import noregret as nr
 from noregret.base.families import FAMILIES, homes
 from noregret.filters.engine.filter_steps import Steepest
 from noregret.hindsight.sums import add_outer_products
-from noregret.linear.engine.block_rows import play_dense, play_groups
+from noregret.linear.engine.block_rows import play_dense, play_groups, play_pairs
 from noregret.linear.engine.entry import SparseRow
 from noregret.linear.engine.fourier_features import lift_sparse
 from noregret.linear.engine.recorder import unpacked
@@ -126,7 +126,7 @@ def test_the_core_refuses_rows_outside_of_what_it_holds() -> None:
         lambda: Steepest(4, 0.1).play_block(np.ones(9), np.ones(2), np.ones(9)),
         lambda: Steepest(4, 0.1).predict_block(np.ones(9), np.ones(2)),
         lambda: SparseRow(place, one, 3),
-        lambda: nr.WidrowHoff()._entry.play_pairs(iter([([1.0], 1.0)] * 9), 9, np.empty(2)),
+        lambda: play_pairs(nr.WidrowHoff()._entry, iter([([1.0], 1.0)] * 9), 9, np.empty(2)),
         lambda: play_dense(nr.WidrowHoff()._entry, two, None),  # type: ignore[arg-type]
         lambda: taught()._entry.undo(10**6, 1),
         lambda: play_groups([None], zero, zero + 1, two, one, one, 0),  # type: ignore[list-item]

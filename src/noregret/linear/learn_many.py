@@ -179,7 +179,7 @@ def _play_named(
             told = list(map(inputs.Coded, told))
         pairs = zip(X, told, strict=True)
         if weights is None:
-            entry.play_pairs(pairs, len(X), scores)
+            block_rows.play_pairs(entry, pairs, len(X), scores)
             return
         for (x, y), weight in zip(pairs, weights.tolist(), strict=True):
             block_rows.learn_weighted(entry, x, y, weight)

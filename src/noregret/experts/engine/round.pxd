@@ -3,7 +3,7 @@ from libc.stdint cimport uint64_t
 cimport numpy as cnp
 
 from noregret.base.compiled.losses cimport Loss
-from noregret.base.compiled.weigher cimport Weigher, noregret_survey
+from noregret.base.compiled.weigher cimport Weigher
 
 
 cdef enum:  # Status
@@ -57,25 +57,13 @@ cdef class ExpertRound:
 
     cdef int wait(self) except -1
     cdef int settle(self) except -1
-    cdef int wake(self, const double* x) noexcept nogil
-    cdef const double* shares(self, int asleep) noexcept nogil
-    cdef int read(self, const double* x, noregret_survey* found) noexcept nogil
-    cdef double combined(
-        self, const double* q, const double* x, const noregret_survey* found, Py_ssize_t* pick
-    ) noexcept nogil
-    cdef Py_ssize_t draw(self, const double* q) noexcept nogil
-    cdef double substituted(self, const double* q, const double* x) noexcept nogil
-    cdef double mixed(self, const double* q, const double* x, double y, double rate) noexcept nogil
     cdef int play(self, const double* x, double y, double* prediction, double* used) noexcept nogil
-    cdef void cost_all(self, const double* x, double y) noexcept nogil
-    cdef double mean_of(self, const double* q, const double* losses) noexcept nogil
     cdef int play_losses(self, const double* x, double* prediction, double* used) noexcept nogil
     cdef void settle_round(
         self, double own, const double* losses, int asleep, double* used, const double* q, double low, double high
     ) noexcept nogil
     cdef void measure(self, double low, double high) noexcept nogil
     cdef void pay(self, double own) noexcept nogil
-    cdef int check_outcome(self, double y) noexcept nogil
     cdef int refuse(self, int status, double value) except -1
     cdef int keep_kind(self, bint losses) except -1
     cdef int run(self, const double* x, double y, bint losses, double* prediction, double* used) except -1

@@ -50,23 +50,6 @@ MANNERS: tuple[str, ...] = ("mean", "vote", "substitute", "expect", "sample")
 cdef Loss square_like = as_loss("square", None)
 
 
-cdef inline double drawn(uint64_t seed, uint64_t round) noexcept nogil:
-    """Return a pseudorandom number in [0, 1) that depends only on the seed and the round."""
-    cdef uint64_t z = seed * 0x9E3779B97F4A7C15ULL + (round + 1) * 0xD1B54A32D192ED03ULL
-    z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9ULL
-    z = (z ^ (z >> 27)) * 0x94D049BB133111EBULL
-    z ^= z >> 31
-    return (z >> 11) * (1.0 / 9007199254740992.0)
-
-
-cdef inline double within(double mean, double low, double high) noexcept nogil:
-    """Return a mean, clipped to the range of its values.
-
-    If all experts agree, the mixture is the same number to the bit, and rounding errors have no effect.
-    """
-    return low if mean < low else high if mean > high else mean
-
-
 @cython.final
 cdef class ExpertRound:
     """Experts with their weights and losses, and the way they are combined.
@@ -133,125 +116,25 @@ cdef class ExpertRound:
         self.seats = n
         return 0
 
-    cdef int wake(self, const double* x) noexcept nogil:
-        """Set the flags of experts awake; return the number asleep."""
-        cdef Py_ssize_t i
-        cdef int asleep = 0
-        for i in range(self.weigher.n):
-            self.awake[i] = not isnan(x[i])
-            asleep += not self.awake[i]
-        return asleep
-
-    cdef const double* shares(self, int asleep) noexcept nogil:
-        """Return the weights among those awake."""
-        if asleep:
-            self.weigher.weigh(self.q, self.awake)
-            return self.q
-        self.weigher.next_weights()
-        return self.weigher.p
-
-    cdef int read(self, const double* x, noregret_survey* found) noexcept nogil:
-        """Read the advice of a round: experts asleep, range and mean; return a status."""
-        cdef Py_ssize_t i, n = self.weigher.n
-        cdef bint chances = self.cost.table.value == log_value
-        self.weigher.next_weights()
-        found[0] = noregret_survey_of(self.weigher.p, x, n)
-        self.sleepers = 0
-        if found.sane == 0 and not self.votes and -MAX_VALUE <= found.low <= found.high <= MAX_VALUE \
-                and not (chances and (found.low < 0 or found.high > 1)):
-            return FINE
-        self.sleepers = self.wake(x)
-        if self.sleepers and not self.may_sleep:
-            return NO_SLEEP
-        if self.sleepers == n:
-            return ALL_ASLEEP
-        found.low, found.high = INFINITY, -INFINITY
-        for i in range(n):
-            if not self.awake[i]:
-                continue
-            self.culprit = i
-            if not (fabs(x[i]) <= MAX_VALUE):
-                return BAD_ADVICE
-            if self.votes and x[i] != 0 and x[i] != 1:
-                return NOT_BOOLEAN
-            if chances and not (0 <= x[i] <= 1):
-                return NOT_PROBABILITY
-            found.low, found.high = min(found.low, x[i]), max(found.high, x[i])
-        self.culprit = -1
-        return FINE
-
-    cdef double combined(
-        self, const double* q, const double* x, const noregret_survey* found, Py_ssize_t* pick
-    ) noexcept nogil:
-        """Return the prediction."""
-        cdef Py_ssize_t i
-        cdef double sum = 0
-        if self.manner == SAMPLE:
-            pick[0] = self.draw(q)
-            return x[pick[0]]
-        if self.manner == SUBSTITUTE:
-            return self.substituted(q, x)
-        if self.sleepers:
-            for i in range(self.weigher.n):
-                if q[i] > 0:
-                    sum += q[i] * x[i]
-        else:
-            sum = found.dot
-        if self.manner == VOTE:
-            return 1.0 if sum >= HALF_THE_VOTES else 0.0
-        return within(sum, found.low, found.high)
-
-    cdef Py_ssize_t draw(self, const double* q) noexcept nogil:
-        """Return the expert drawn in this round."""
-        cdef double u = drawn(self.seed, self.weigher.rounds), sum = 0
-        cdef Py_ssize_t i, pick = 0
-        for i in range(self.weigher.n):
-            if q[i] > 0:
-                sum += q[i]
-                pick = i
-                if u < sum:
-                    break
-        return pick
-
-    cdef double substituted(self, const double* q, const double* x) noexcept nogil:
-        """Return Vovk's prediction, whose loss is at most the mixed loss for any outcome."""
-        cdef double width = self.ceiling - self.floor, rate = 2 / (width * width), guess
-        guess = (self.ceiling + self.floor) / 2 + (
-            self.mixed(q, x, self.floor, rate) - self.mixed(q, x, self.ceiling, rate)) / (2 * width)
-        return self.floor if guess < self.floor else self.ceiling if guess > self.ceiling else guess
-
-    cdef double mixed(self, const double* q, const double* x, double y, double rate) noexcept nogil:
-        """Return −ln Σ q exp(−rate · (x − y)²) / rate, relative to the smallest exponent."""
-        cdef Py_ssize_t i
-        cdef double least = INFINITY, sum = 0, off
-        for i in range(self.weigher.n):
-            if q[i] > 0:
-                least = min(least, (x[i] - y) * (x[i] - y))
-        for i in range(self.weigher.n):
-            if q[i] > 0:
-                off = (x[i] - y) * (x[i] - y) - least
-                sum += q[i] * exp(-rate * off)
-        return least - log(sum) / rate
-
     cdef int play(self, const double* x, double y, double* prediction, double* used) noexcept nogil:
         """Play a round with advice; return a status, and change nothing unless it is FINE."""
         cdef Py_ssize_t i, n = self.weigher.n, pick = -1
-        cdef int status = self.check_outcome(y)
+        cdef int status = check_outcome(self, y)
         cdef double guess, own, slope, linear
         cdef LossTable* table = &self.cost.table
         cdef noregret_survey found, paid
         cdef const double* q
         if status == FINE:
-            status = self.read(x, &found)
+            status = read(self, x, &found)
         if status != FINE:
             return status
-        q = self.shares(self.sleepers)
-        guess = self.combined(q, x, &found, &pick)
-        self.cost_all(x, y)
+        q = shares(self, self.sleepers)
+        guess = combined(self, q, x, &found, &pick)
+        cost_all(self, x, y)
         own = table.value(table, guess, y)
         paid = noregret_survey_of(q, self.paid, n)
         if self.manner == EXPECT or self.manner == SAMPLE:
-            own = self.mean_of(q, self.paid)
+            own = mean_of(self, q, self.paid)
         if table.python != NULL and (isnan(own) or isnan(paid.dot) or paid.low == -INFINITY):
             return LOSS_FAILED
         if own == INFINITY:
@@ -295,31 +178,6 @@ cdef class ExpertRound:
             self.drawn_loss += self.paid[pick]
         return FINE
 
-    cdef void cost_all(self, const double* x, double y) noexcept nogil:
-        """Compute the loss of each forecast; 0 for experts asleep."""
-        cdef Py_ssize_t i, n = self.weigher.n
-        cdef LossTable* table = &self.cost.table
-        if table.value == square_like.table.value:
-            for i in range(n):
-                self.paid[i] = (x[i] - y) * (x[i] - y)
-            if self.sleepers:
-                for i in range(n):
-                    if not self.awake[i]:
-                        self.paid[i] = 0.0
-        else:
-            for i in range(n):
-                self.paid[i] = table.value(table, x[i], y) if not self.sleepers or self.awake[i] else 0.0
-
-    cdef double mean_of(self, const double* q, const double* losses) noexcept nogil:
-        """Return the weighted mean of losses; those with weight 0 may be infinite."""
-        cdef Py_ssize_t i
-        cdef double sum = 0, low = INFINITY, high = -INFINITY
-        for i in range(self.weigher.n):
-            if q[i] > 0:
-                sum += q[i] * losses[i]
-                low, high = min(low, losses[i]), max(high, losses[i])
-        return within(sum, low, high)
-
     cdef int play_losses(self, const double* x, double* prediction, double* used) noexcept nogil:
         """Play a round of losses; return a status, and change nothing unless it is FINE."""
         cdef Py_ssize_t i, n = self.weigher.n, pick = -1
@@ -334,7 +192,7 @@ cdef class ExpertRound:
             found = noregret_scaled_survey(self.weigher.p, self.weigher.weigh_all(self.weigher.p), x, n)
             self.weigher.fresh = True
         if found.sane != 0 or not (fabs(found.low) <= MAX_LOSS and fabs(found.high) <= MAX_LOSS):
-            asleep = self.wake(x)
+            asleep = wake(self, x)
             if asleep and not self.may_sleep:
                 return NO_SLEEP
             if asleep == n:
@@ -343,8 +201,8 @@ cdef class ExpertRound:
                 if self.awake[i] and not fabs(x[i]) <= MAX_LOSS:
                     self.culprit = i
                     return BAD_LOSS
-            q = self.shares(asleep)
-            own = self.mean_of(q, x)
+            q = shares(self, asleep)
+            own = mean_of(self, q, x)
             found.low, found.high = INFINITY, -INFINITY
             for i in range(n):
                 self.paid[i] = x[i] if self.awake[i] else own
@@ -353,7 +211,7 @@ cdef class ExpertRound:
         else:
             own = within(found.dot, found.low, found.high)
         if self.manner == SAMPLE:
-            pick = self.draw(q)
+            pick = draw(self, q)
         if prediction != NULL:
             prediction[0] = own if pick < 0 else losses[pick]
         if pick >= 0:
@@ -401,18 +259,6 @@ cdef class ExpertRound:
             self.rest += (own - sum) + self.total
         self.total = sum
         self.worst = max(self.worst, own)
-
-    cdef int check_outcome(self, double y) noexcept nogil:
-        """Return a status for an outcome."""
-        if not fabs(y) <= MAX_VALUE:
-            return BAD_OUTCOME
-        if self.votes and y != 0 and y != 1:
-            return NOT_BOOLEAN
-        if self.cost.table.value == log_value and not (0 <= y <= 1):
-            return NOT_PROBABILITY
-        if self.cost.table.value == percentage_value and y == 0:
-            return ZERO_OUTCOME
-        return FINE
 
     def begin(self, n: int) -> None:
         """Start with n experts."""
@@ -462,32 +308,6 @@ cdef class ExpertRound:
             return self.before[i]
         return self.experts[i - first] if self.experts else str(i - first)
 
-    cdef int refuse(self, int status, double value) except -1:
-        """Raise the error for a status."""
-        cdef Py_ssize_t i = self.culprit
-        self.culprit = -1
-        if isinstance(self.cost, PythonLoss):
-            self.cost.raise_failure()
-        round = self.weigher.rounds + 1
-        who = None if i < 0 else self.name_of(i)
-        about = f"expert {who!r}" if who is not None else "the outcome"
-        what, *cure = {
-            BAD_ADVICE: (f"{about}: the forecast is {value:g}: forecasts are numbers up to {MAX_VALUE:g} in size, or NaN for one that sleeps",),
-            BAD_OUTCOME: (f"the outcome is {value:g}: it must be a number up to {MAX_VALUE:g} in size",),
-            BAD_LOSS: (f"{about}: the loss is {value:g}: losses are numbers up to {MAX_LOSS:g} in size, or NaN for one that sleeps",),
-            ALL_ASLEEP: ("every expert sleeps, so there is no forecast",),
-            NO_SLEEP: ("an expert sleeps, and the theorem needs experts that are always awake",
-                       "use hedge, ml-poly or another master that allows sleep"),
-            NOT_BOOLEAN: (f"{about} is {value:g}: votes and their outcomes are 0 or 1",),
-            NOT_PROBABILITY: (f"{about} is {value:g}: the log loss takes probabilities, from 0 to 1",),
-            ZERO_OUTCOME: ("the outcome is 0, for which the percentage error is undefined", "use the absolute loss"),
-            HOPELESS: ("the mixture gives probability 0 to what happened, an infinite loss", "leave out"
-                       " experts that are certain and wrong, or bound forecasts away from 0 and 1"),
-            OVERFLOWED: ("forecast and outcome are so far apart that the loss overflows", "scale them down"),
-            LOSS_FAILED: (f"the loss {self.cost.name!r} is not a number here",),
-        }[status]
-        raise BadExample(what, cure, round=round, feature=who)
-
     cdef int keep_kind(self, bint losses) except -1:
         """Raise an error for losses after advice, and for advice after losses."""
         if self.weigher.rounds > 0 and self.advised == losses:
@@ -530,7 +350,7 @@ cdef class ExpertRound:
                   weights: Floats | None = None) -> None:
         """Play the rows of a block in order; without outcomes they are losses."""
         self.wait()
-        self.check_arrays(X, y, predictions, weights)
+        check_arrays(self, X, y, predictions, weights)
         cdef Py_ssize_t t, rows = cnp.PyArray_DIM(X, 0), n = self.weigher.n
         cdef const double* x = <const double*> cnp.PyArray_DATA(X)
         cdef const double* outcomes = NULL
@@ -567,20 +387,6 @@ cdef class ExpertRound:
         go_out()
         if status != FINE:
             self.refuse(status, x[self.culprit] if self.culprit >= 0 else 0.0 if losses else outcomes[t])
-
-    def check_arrays(self, X, y, predictions, weights):
-        """Check the shapes and types of the arrays of a block, and of those to fill."""
-        rows = len(X) if X.ndim else 0
-        for name, array, shape in (
-            ("rows", X, (rows, self.weigher.n)), ("outcomes", y, (rows,)),
-            ("predictions", predictions, (rows,)), ("weights", weights, (rows, self.weigher.n)),
-        ):
-            if array is not None and not (
-                isinstance(array, np.ndarray) and array.shape == shape and array.dtype == np.float64
-                and array.flags.c_contiguous and array.flags.aligned
-                and (array.flags.writeable or name in ("rows", "outcomes"))
-            ):
-                raise ValueError(f"{name} must be an array of float64 of shape {shape}")
 
     cdef int come_along(self) except -1:
         """Enter a round: wait while another thread forks the process or plays."""
@@ -643,10 +449,10 @@ cdef class ExpertRound:
         cdef noregret_survey found
         if not self.weigher.n:
             raise ValueError("there are no experts yet")
-        cdef int status = self.read(x, &found)
+        cdef int status = read(self, x, &found)
         if status != FINE:
             self.refuse(status, x[self.culprit] if self.culprit >= 0 else NAN)
-        return self.combined(self.shares(self.sleepers), x, &found, &pick)
+        return combined(self, shares(self, self.sleepers), x, &found, &pick)
 
     def drawn_expert(self) -> int:
         """Return the expert drawn in the next round if all are awake."""
@@ -654,7 +460,7 @@ cdef class ExpertRound:
         if not self.weigher.n:
             raise ValueError("the experts are not known before the first round, so none can be drawn")
         self.weigher.next_weights()
-        return self.draw(self.weigher.p)
+        return draw(self, self.weigher.p)
 
     def current_weights(self, awake=None) -> Floats:
         """Return the weights of the next round, among all experts or those awake."""
@@ -676,99 +482,19 @@ cdef class ExpertRound:
         if name is not None:
             self.experts.append(name)
 
-    # The state.
+    cdef int refuse(self, int status, double value) except -1:
+        """Raise the error of a status."""
+        return refuse_round(self, status, value)
 
     def get_state(self) -> tuple[dict[str, Any], dict[str, Any], list[str]]:
         """Return the arrays, numbers and names of the state."""
-        self.wait()
-        arrays, numbers = self.weigher.get_state()
-        for name in ("excess", "asleep_rounds"):
-            arrays["council." + name] = self.held[name].copy()
-        numbers |= {
-            "rounds": self.weigher.rounds, "total": self.total, "rest": self.rest, "drawn_loss": self.drawn_loss,
-            "reached": bool(self.weigher.rounds > 0 and self.lowest <= self.highest),
-            "lowest": self.lowest if self.lowest <= self.highest else 0.0,
-            "highest": self.highest if self.lowest <= self.highest else 0.0,
-            "widest": self.widest, "first_outside": self.first_outside, "first_wide": self.first_wide,
-            "naps": self.naps, "first_nap": self.first_nap, "worst": self.worst, "advised": bool(self.advised),
-        }
-        return arrays, numbers, list(self.experts)
+        return state_of(self)
 
     def set_state(self, arrays: dict[str, Any], numbers: dict[str, Any], names: list[str]) -> None:
         """Restore a state; raise ValueError if it is invalid."""
-        own = {name.removeprefix("council."): array for name, array in arrays.items() if name.startswith("council.")}
-        rest = {name: array for name, array in arrays.items() if not name.startswith("council.")}
-        kept, like, _ = self.get_state()
-        theirs = {name: numbers.get(name) for name in type(self.weigher).NUMBERS}
-        mine = {name: value for name, value in numbers.items() if name not in theirs}
-        state_numbers(mine, {name: like[name] for name in like if name not in theirs},
-                      ("total", "rest", "drawn_loss", "lowest", "highest"))
-        n = len(self.weigher.checked_arrays(rest)["prior"])
-        if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
-            raise ValueError("the names of experts must be text")
-        if names and (len(names) != n or len(set(names)) != n):
-            raise ValueError(f"{len(names)} names for {n} experts")
-        state_arrays(own, {"excess": n, "asleep_rounds": n})
-        if mine["rounds"] and not n:
-            raise ValueError("there were rounds, but no experts")
-        self.weigher.set_state(rest, theirs)
-        self.held = None
-        self.settle()
-        for name, array in own.items():
-            self.held[name][:] = array
-        self.experts = list(names)
-        self.weigher.rounds = mine["rounds"]
-        self.total, self.rest, self.drawn_loss = mine["total"], mine["rest"], mine["drawn_loss"]
-        if mine["reached"]:
-            self.lowest, self.highest = mine["lowest"], mine["highest"]
-        else:
-            self.lowest, self.highest = INFINITY, -INFINITY
-        self.widest, self.worst = mine["widest"], mine["worst"]
-        self.first_outside, self.first_wide = mine["first_outside"], mine["first_wide"]
-        self.naps, self.first_nap, self.advised = mine["naps"], mine["first_nap"], mine["advised"]
+        restore_state(self, arrays, numbers, names)
 
 
-cdef class RoundCalls:
-    """The methods of a master for one round, which call its ``ExpertRound`` directly.
-
-    The parameters are those of ``ExpertRound``.
-    """
-
-    def __cinit__(self, *args, **options):
-        self._round = ExpertRound.__new__(ExpertRound)
-
-    def __init__(self, weigher: Weigher, *args, **options):
-        self._round.__init__(weigher, *args, **options)
-
-    cdef const double* row_of(self, object x) except NULL:
-        """Return a pointer to the numbers of a row; the first row sets the number of experts."""
-        cdef ExpertRound round = self._round
-        round.wait()
-        if type(x) is cnp.ndarray and cnp.PyArray_NDIM(<cnp.ndarray> x) == 1 \
-                and cnp.PyArray_TYPE(<cnp.ndarray> x) == cnp.NPY_DOUBLE \
-                and cnp.PyArray_ISCARRAY_RO(<cnp.ndarray> x) \
-                and cnp.PyArray_DIM(<cnp.ndarray> x, 0) == round.weigher.n and round.weigher.n:
-            round.row, round.culprit = x, -1
-        else:
-            from noregret.experts.rows import as_row
-
-            row = as_row(self, x)
-            round.wait()  # reading a row may let other threads run
-            round.hold_row(row)
-        return <const double*> cnp.PyArray_DATA(round.row)
-
-    def learn_losses(self, losses) -> None:
-        """Learn from the loss of each expert in a round; NaN for one asleep."""
-        cdef const double* x = self.row_of(losses)
-        self._round.run(x, 0.0, True, NULL, NULL)
-
-    def learn_one(self, advice, y: float) -> None:
-        """Learn from a round: the forecast of each expert, and the outcome."""
-        cdef double outcome = y if type(y) is float else self._round.outcome_of(y)
-        cdef const double* x = self.row_of(advice)
-        self._round.run(x, outcome, False, NULL, NULL)
-
-    def predict_one(self, advice) -> float:
-        """Return the forecast for a round from those of the experts, without learning."""
-        self.row_of(advice)
-        return self._round.forecast()
+include "combining.pxi"
+include "round_state.pxi"
+include "round_calls.pxi"

@@ -4,13 +4,15 @@ Every function takes the entry of the learner that plays.
 """
 
 cimport cython
-from libc.math cimport fabs, isfinite, isnan
+from libc.math cimport fabs
 from libc.stdint cimport int32_t, int64_t, uintptr_t
 from libc.string cimport memcpy
 
+import reprlib
+
 import numpy as np
 
-from noregret.linear.engine.engine cimport BAD_INDICES, BAD_VALUE, FINE, OVERFLOWED, Row, noregret_ordered
+from noregret.linear.engine.engine cimport BAD_INDICES, BAD_VALUE, FINE, Row, noregret_ordered
 from noregret.linear.engine.entry cimport Entry
 from noregret.linear.engine.features cimport BY_NAME, BY_POSITION, MAX_VALUE, UNKNOWN
 
@@ -26,61 +28,7 @@ cdef enum:
     CONSTANT_ROWS = 4  # buffers of rows with a constant: the first is read, the last just written
 
 
-# The address of an empty row, and of scores of no class, is taken without a bounds check.
-
-@cython.boundscheck(False)
-cdef inline const double* dense_row(const double[:, :] X, Py_ssize_t r) noexcept nogil:
-    """Return the address of a row that ``check_block`` has checked."""
-    return &X[r, 0]
-
-
-@cython.boundscheck(False)
-cdef inline double* scores_at(double[::1] out, Py_ssize_t at) noexcept nogil:
-    """Return the address of scores that ``scores_per_row`` has checked."""
-    return &out[at]
-
-
-@cython.boundscheck(False)
-cdef inline void point_at(Row* row, const int32_t[::1] indices, const double[::1] data, int64_t start) noexcept nogil:
-    """Point a row to its part of a sparse matrix that ``check_starts`` has checked."""
-    row.values, row.indices = &data[0] + start, &indices[0] + start
-
-
-cdef int check_block(const double[:, :] X, Py_ssize_t size) except -1:
-    """Raise ValueError unless rows are contiguous, with one number per feature."""
-    if X.shape[1] > 1 and X.strides[1] != sizeof(double):
-        raise ValueError("the numbers of a row must follow each other in memory")
-    if X.shape[1] != size:
-        raise ValueError(f"expected {size} columns, got {X.shape[1]}")
-    return 0
-
-
-cdef int check_starts(const int64_t[::1] starts, Py_ssize_t indices, Py_ssize_t data) except -1:
-    """Raise BadExample unless rows are consecutive and end within the data."""
-    cdef Py_ssize_t r
-    cdef bint falls = starts.shape[0] == 0 or starts[0] < 0
-    for r in range(1, starts.shape[0]):
-        falls |= starts[r] < starts[r - 1]
-    if falls or starts[starts.shape[0] - 1] > min(indices, data):
-        raise BadExample("the rows of a sparse matrix do not follow each other within its data")
-    return 0
-
-
-cdef int check_positions(const int64_t[::1] starts, const int32_t[::1] indices, Py_ssize_t size) except -1:
-    """Raise BadExample for an index beyond the size, in rows checked by ``check_starts``."""
-    cdef Py_ssize_t r
-    cdef int64_t k
-    for r in range(starts.shape[0] - 1):
-        for k in range(starts[r], starts[r + 1]):
-            if not 0 <= indices[k] < size:
-                raise BadExample(f"row {r} of a block has the index {indices[k]}: indices are from 0 to {size - 1}")
-    return 0
-
-
-cdef int check_lengths(Py_ssize_t rows, const double[::1] y, const double[::1] out) except -1:
-    if (y is not None and y.shape[0] != rows) or (out is not None and out.shape[0] != rows):
-        raise BadExample(f"{rows} rows, but {y.shape[0] if y is not None else out.shape[0]} outcomes")
-    return 0
+include "row_checks.pxi"
 
 
 def play_dense(Entry entry not None, const double[:, :] X not None, const double[::1] y not None, double[::1] out=None,
@@ -519,156 +467,4 @@ def admit_names(Entry entry not None, names: Iterable[str]) -> None:
         entry.leave()
 
 
-# The rows of a stream: sparse, with features that join as they appear, and with importances.
-#
-# A stream gives each feature a position when it first appears. A row whose last position is new adds
-# features: they join in that round and not before, as if the examples came one by one.
-
-cdef Py_ssize_t MAX_COLUMNS = limits.MAX_COLUMNS
-
-
-def play_rows(Entry entry not None, const int64_t[::1] starts not None, const int32_t[::1] indices not None,
-              const double[::1] data not None, const double[::1] y not None, const double[::1] importances=None,
-              double[::1] out=None, names: Callable[[int, int], list[str]] | None = None) -> None:
-    """Play sparse rows; raise at the first that is refused.
-
-    ``names(start, stop)`` returns the names of positions; without it, features are columns.
-    """
-    cdef Py_ssize_t r = 0, rows, before = 0, needed
-    cdef int status = FINE
-    cdef bint growing = False
-    cdef int kind
-    cdef Row row
-    row.unseen, row.unseen_sum, row.unseen_norm2, row.spread = 0, 0, 0, 0
-    entry.enter(True)
-    kind = entry.known.kind
-    try:
-        check_rows(starts, indices, data, y, importances, out)
-        rows = until_refused(entry, importances, starts.shape[0] - 1)
-        meet_stream(entry, names is not None)
-        while r < rows and status == FINE:
-            with nogil:
-                while r < rows and not entry.due:
-                    row.count = starts[r + 1] - starts[r]
-                    point_at(&row, indices, data, starts[r])
-                    if row.count and row.indices[row.count - 1] >= entry.engine.size:
-                        break
-                    status = play_ordered(entry, &row, y[r], 1.0 if importances is None else importances[r],
-                                               &out[r] if out is not None else NULL)
-                    if status != FINE:
-                        break
-                    r += 1
-            if entry.due:
-                entry.hand_over()
-            elif r < rows and status == FINE:
-                before, needed = entry.engine.size, <Py_ssize_t> row.indices[row.count - 1] + 1
-                if needed > MAX_COLUMNS or not noregret_ordered(row.indices, row.count, needed):
-                    status = BAD_INDICES
-                    break
-                growing = True
-                entry.engine.resize(needed)
-                status = play_ordered(entry, &row, y[r], 1.0 if importances is None else importances[r],
-                                           &out[r] if out is not None else NULL)
-                if status == FINE:
-                    growing = False
-                    r += 1
-        if entry.due:  # a page filled by a row played after the engine had grown
-            entry.hand_over()
-        if r or growing:
-            join(entry, names)
-        if status != FINE:
-            entry.refuse(status, y[r], &row)
-        if rows < starts.shape[0] - 1:
-            refuse_importance(entry, importances[rows])
-    finally:
-        try:
-            if growing:  # only a refused row has these
-                entry.drop(before, entry.known.kind if r else kind)
-            elif entry.engine.size != entry.known.count:  # an interruption came before they could join
-                join(entry, names)
-        finally:
-            entry.engine.importance = 1
-            entry.leave()
-
-
-cdef int check_rows(const int64_t[::1] starts, indices, data, y, importances, out) except -1:
-    """Raise BadExample if the arrays of rows are inconsistent."""
-    rows = starts.shape[0] - 1
-    check_starts(starts, len(indices), len(data))
-    if any(given is not None and len(given) != rows for given in (y, importances, out)):
-        raise BadExample(f"{rows} rows, but not as many outcomes")
-    return 0
-
-
-cdef int meet_stream(Entry entry, bint named) except -1:
-    """Raise BadExample if a stream has names and the learner positions, or vice versa."""
-    if named:
-        entry.meet_names()
-    elif entry.known.kind == BY_NAME:
-        entry.meet_columns(entry.known.count, True)
-    return 0
-
-
-cdef int play_ordered(Entry entry, Row* row, double y, double importance, double* out) noexcept nogil:
-    entry.engine.importance = importance
-    if not noregret_ordered(row.indices, row.count, entry.engine.size):
-        return BAD_INDICES
-    return play_row(entry, row, y, out)
-
-
-cdef list names_from(Entry entry, names):
-    """Return the names of the new positions."""
-    found = list(names(len(entry.known.names), entry.engine.size))
-    if len(found) != entry.engine.size - len(entry.known.names) or not all(isinstance(name, str) for name in found):
-        raise BadExample(f"{len(found)} names for {entry.engine.size - len(entry.known.names)} features that joined")
-    return found
-
-
-cdef int join(Entry entry, names) except -1:
-    """Add the names of features for which the engine has made room."""
-    if names is None:
-        entry.known.grow(entry.engine.size)
-    elif len(entry.known.names) < entry.engine.size or entry.known.kind == UNKNOWN:
-        entry.known.join(names_from(entry, names))
-    return 0
-
-
-def score_rows(Entry entry not None, const int64_t[::1] starts not None, const int32_t[::1] indices not None,
-               const double[::1] data not None, double[::1] out not None) -> None:
-    """Fill out with the scores of sparse rows; positions beyond the known ones are unseen features."""
-    cdef Py_ssize_t r, rows = starts.shape[0] - 1
-    cdef int status = FINE
-    cdef bint by_position = entry.known.kind == BY_POSITION
-    cdef Py_ssize_t width
-    cdef Row row
-    row.spread = 0
-    entry.read_along()
-    try:
-        check_starts(starts, indices.shape[0], data.shape[0])
-        width = scores_per_row(entry, rows, out)
-        with nogil:
-            for r in range(rows):
-                point_at(&row, indices, data, starts[r])
-                row.count = starts[r + 1] - starts[r]
-                row.unseen, row.unseen_sum, row.unseen_norm2 = 0, 0, 0
-                if not noregret_ordered(row.indices, row.count, MAX_COLUMNS):
-                    status = BAD_INDICES
-                    break
-                if by_position and row.count and row.indices[row.count - 1] >= entry.engine.size:
-                    # All columns up to the last join with it.
-                    row.unseen = row.indices[row.count - 1] + 1 - entry.engine.size
-                while row.count and row.indices[row.count - 1] >= entry.engine.size:
-                    row.count -= 1
-                    row.unseen += not by_position
-                    row.unseen_sum += row.values[row.count]
-                    row.unseen_norm2 += row.values[row.count] * row.values[row.count]
-                    if not fabs(row.values[row.count]) < MAX_VALUE:
-                        status = BAD_VALUE
-                if status == FINE:
-                    status = entry.score_into(&row, scores_at(out, r * width), width)
-                if status != FINE:
-                    break
-        if status != FINE:
-            entry.refuse(status, 0, &row)
-    finally:
-        entry.read_on()
+include "stream_rows.pxi"

@@ -17,6 +17,8 @@ cdef class Entry:
     cdef object held                # keeps the numbers of the row at hand alive
     cdef Recorder recorder          # writes down what is played, where a game asks for it
     cdef bint due                   # whether its page should be handed over
+    cdef bint late                  # whether the step is for a score served earlier,
+    cdef double served              # which is this one
     cdef public object prepare      # turns raw rows into those that the engine knows, or None
 
     cdef int take(self, object x, Row* row, bint learning) except -1
@@ -29,7 +31,6 @@ cdef class Entry:
     cdef int read_along(self) except -1
     cdef void read_on(self) noexcept
     cdef bint is_whole(self) noexcept
-    cdef int check_whole(self) except -1
     cpdef int hold(self) except -1
     cpdef void let_go(self) noexcept
     cdef int settle_columns(self, Py_ssize_t count) except -1

@@ -173,15 +173,8 @@ cdef class Entry:
         return given.values[part]
 
     def bad_outcome(self, shown: str) -> BadExample:
-        """Raise BadExample for an invalid outcome."""
-        cdef long long round = self.engine.rounds + 1
-        if self.engine.loss.table.labels:
-            message = f"the label is {shown}: labels are −1 and +1, 0 and 1, or False and True"
-            if shown[:1] in "'\"":
-                message += f" (for others, give y == {shown})"
-            return BadLabel(message, round=round)
-        message = f"the outcome is {shown}: it must be a finite number, below {MAX_VALUE:g} in size"
-        return BadExample(message, round=round)
+        """Return the error of an invalid outcome."""
+        return invalid_outcome(self, shown)
 
     cdef int settle(self, double* y) noexcept nogil:
         """Check an outcome; labels 0 and 1 become −1 and +1."""
@@ -245,22 +238,11 @@ cdef class Entry:
                     " not have", "use another, or fork when no thread learns",
                 )
             sleep(POLL_SECONDS)
-        return self.check_whole()
+        return 0 if self.is_whole() else refuse_parts(self)
 
     cdef bint is_whole(self) noexcept:
         """Return whether the numbers of features and weights agree."""
         return self.built and self.known.count == self.engine.size and self.engine.size <= self.engine.capacity
-
-    cdef int check_whole(self) except -1:
-        """Raise NoRegretError if the numbers of features and weights differ."""
-        if not self.built:
-            raise NoRegretError("this learner was never built: its __init__ has not run")
-        if not self.is_whole():
-            raise NoRegretError(
-                f"this learner knows {self.known.count} features but has weights for {self.engine.size}: its engine"
-                " was changed from outside", "load it again or take a fresh one",
-            )
-        return 0
 
     cdef int enter(self, bint readers_too) except -1:
         """Lock the learner for one call."""
@@ -352,12 +334,13 @@ cdef class Entry:
     cdef int play_recorded(self, Row* row, double y, double given) noexcept nogil:
         """Play a row, and record it with the original outcome if there is a recorder."""
         cdef int status
-        if self.recorder is None:
-            return self.engine.play(row, y)
-        if not self.recorder.reserve(row):
+        if self.recorder is not None and not self.recorder.reserve(row):
             return NO_MEMORY
-        status = self.engine.play(row, y)
-        if status == FINE and self.recorder.write(row, given):
+        if self.late:
+            status = (<Additive> self.engine).play_late(row, self.served, y)
+        else:
+            status = self.engine.play(row, y)
+        if status == FINE and self.recorder is not None and self.recorder.write(row, given):
             self.due = True
         return status
 
@@ -366,37 +349,16 @@ cdef class Entry:
 
         For engines that ``steps_late``.
         """
-        cdef Py_ssize_t count
-        cdef int kind, labels, status
-        cdef bint played = False
-        cdef double given, target
-        cdef Row row
         cdef Additive engine = self.engine
         if not engine.steps_late or not isfinite(served):
             raise ValueError("this learner has no step for an outcome that comes late")
-        self.enter(True)
-        count, kind, labels = self.known.count, self.known.kind, self.labels
+        self.hold()
         try:
-            given = target = self.outcome(y)
-            status = self.settle(&target)
-            if status == FINE:
-                self.take(x, &row, True)
-                if self.recorder is not None and not self.recorder.reserve(&row):
-                    status = NO_MEMORY
-                else:
-                    status = engine.play_late(&row, served, target)
-            if status != FINE:
-                self.refuse(status, given, &row)
-            played = True
-            if self.recorder is not None and self.recorder.write(&row, given):
-                self.hand_over()
+            self.late, self.served = True, served
+            self.play(x, y, NULL)
         finally:
-            try:
-                if not played:
-                    self.labels = labels
-                    self.drop(count, kind)
-            finally:
-                self.leave()
+            self.late = False
+            self.let_go()
 
     cdef int hand_over(self) except -1:
         """Flush the recorder's page."""
@@ -429,32 +391,6 @@ cdef class Entry:
         if self.engine.size != count:
             self.engine.resize(count)
         return 0
-
-    def play_pairs(self, pairs: Iterator[Any], Py_ssize_t most, double[::1] out=None) -> int:
-        """Play up to ``most`` pairs (x, y) of an iterator, each drawn after those before are learned.
-
-        Return their number. With ``out``, store the scores there.
-        """
-        cdef Py_ssize_t k
-        cdef double score
-        if out is not None and out.shape[0] < most:
-            raise ValueError(f"there is room for {out.shape[0]} scores, not for {most}")
-        for k in range(most):
-            try:
-                pair = next(pairs)
-            except StopIteration:
-                return k
-            try:
-                x, y = pair
-            except (TypeError, ValueError):
-                raise BadExample(
-                    f"a stream gives pairs (x, y): got {reprlib.repr(pair)}",
-                    round=self.engine.rounds + 1,
-                ) from None
-            self.play(x, y, &score)
-            if out is not None:
-                out[k] = score
-        return most
 
     cpdef double decide(self, object x) except? -1:
         """Return the score of one example."""
@@ -510,61 +446,9 @@ cdef class Entry:
         """The kind of features: by position, by name, or not known yet."""
         return self.known.kind
 
-    # Errors.
-
     cdef int refuse(self, int status, double given, const Row* row) except -1:
         """Raise the error of a status, with the round and the feature."""
-        cdef long long round = self.engine.rounds + 1
-        cdef Py_ssize_t k
-        cdef double value
-        if status == BAD_VALUE or status == NOT_BOOLEAN:
-            for k in range(row.count):
-                value = row.values[k]
-                if status == BAD_VALUE and fabs(value) < MAX_VALUE:
-                    continue
-                if status == NOT_BOOLEAN and (value == 0 or value == 1):
-                    continue
-                self.refuse_value(status, value, position(row, k), round)
-            raise BadExample("the values are too large: their squares add up to infinity", round=round)
-        if status == BAD_INDICES:
-            raise BadExample(
-                f"the indices of a sparse row must increase and lie within {self.engine.size} columns",
-                round=round,
-            )
-        if status == NO_MEMORY:
-            if self.recorder is None:
-                raise MemoryError(f"round {round}: no memory left to learn from this row")
-            if self.recorder.failure is not None and not isinstance(self.recorder.failure, MemoryError):
-                raise self.recorder.failure
-            raise MemoryError(f"round {round}: no memory left for the record of the game")
-        if status == OVERFLOWED:
-            raise Diverged("the prediction is too large for float64", "scale the example down", round=round)
-        if status == BAD_OUTCOME or status == BAD_LABEL:
-            raise self.bad_outcome(f"{given:g}")
-        if status == MIXED_LABELS:
-            raise BadLabel(
-                f"the label is {given:g}, but {'−1' if given == 0 else '0'} was seen before",
-                "write the negative label in one way",
-                round=round,
-            )
-        if status == LOSS_FAILED:
-            self.engine.loss.raise_failure()
-            raise BadExample("the loss or its slope is NaN or infinite", round=round)
-        raise Diverged(
-            "the weights are diverging, this round's step was not taken", self.engine.advice(sqrt(row.norm2)),
-            round=round,
-        )
-
-    def refuse_value(self, int status, double value, Py_ssize_t position, long long round):
-        """Raise BadExample for the value of a feature."""
-        name = self.known.describe(position) if position < self.known.count else f"column {position}"
-        if status == NOT_BOOLEAN:
-            what, cure = "this learner takes only 0 and 1, or False and True", ()
-        elif isfinite(value):
-            what, cure = "too large to be squared", "scale it down"
-        else:
-            what, cure = "every value must be finite", ()
-        raise BadExample(f"{name} is {value:g}: {what}", cure, round=round, feature=self.known.called(position))
+        return refuse_row(self, status, given, row)
 
     # The state.
 
@@ -597,14 +481,7 @@ cdef class Entry:
     def set_state(self, arrays: dict[str, NDArray[Any]], numbers: dict[str, Any], names: list[str]) -> None:
         """Restore a state, or raise ValueError if it does not fit."""
         state_numbers(numbers, self.get_state()[1], self.engine.SIGNED)
-        if numbers["kind"] not in (UNKNOWN, BY_POSITION, BY_NAME) or (numbers["kind"] == UNKNOWN and numbers["size"]):
-            raise ValueError("features are known by position or by name")
-        if numbers["labels"] > (SEEN_ZERO | SEEN_MINUS | SEEN_BOOL):
-            raise ValueError("labels of an unknown kind")
-        if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
-            raise ValueError("feature names are a list of strings")
-        if len(set(names)) != len(names) or len(names) != (numbers["size"] if numbers["kind"] == BY_NAME else 0):
-            raise ValueError("the feature names do not match the weights")
+        check_state(numbers, names)
         self.enter(True)
         try:
             self.engine.set_state(arrays, numbers)
@@ -617,59 +494,5 @@ cdef class Entry:
             self.leave()
 
 
-cdef class ExampleCalls:
-    """The methods of a learner for one example, which call its entry.
-
-    Parameters
-    ----------
-    engine
-        The engine.
-    """
-
-    _entry_kind = Entry  # type: type[Entry]
-
-    def __cinit__(self, *args, **options):
-        self._entry = type(self)._entry_kind()
-
-    def __init__(self, Engine engine not None):
-        self._entry.begin(engine)
-
-    def learn_one(self, x, y) -> None:
-        """Learn from one example: x, a dict of names to values or a 1-d array, and its outcome y."""
-        self._entry.play(x, y, NULL)
-
-    def play_one(self, x, y) -> Any:
-        """Predict, then learn; return the prediction, made before the outcome was seen."""
-        cdef double score
-        self._entry.play(x, y, &score)
-        return self._entry.answer(score)
-
-    def predict_one(self, x) -> Any:
-        """Predict the outcome of one example; the learner does not change."""
-        return self._entry.answer(self._entry.decide(x))
-
-    def decision_one(self, x) -> float:
-        """Return the score w·x; a classifier's label is its sign."""
-        return self._entry.decide(x)
-
-
-cdef class SparseRow:
-    """A sparse row of columns: increasing indices and their values."""
-
-    cdef readonly object indices  # type: Indices
-    cdef readonly object data  # type: Floats
-    cdef readonly Py_ssize_t width
-
-    def __cinit__(self, const int32_t[:] indices not None, const double[:] data not None, Py_ssize_t width):
-        cdef Py_ssize_t k, before = -1
-        if indices.shape[0] != data.shape[0]:
-            raise BadExample("a sparse row has as many indices as values")
-        # Private copies that no other code can write to or replace.
-        self.indices, self.data = np.array(indices, dtype=np.int32), np.array(data, dtype=np.float64)
-        self.width = width
-        indices = self.indices
-        for k in range(indices.shape[0]):
-            if not before < indices[k] < width:
-                raise BadExample(f"the indices of a sparse row must increase and lie within {width} columns")
-            before = indices[k]
-        self.indices.flags.writeable = False
+include "entry_errors.pxi"
+include "example_calls.pxi"

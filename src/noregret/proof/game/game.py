@@ -20,6 +20,7 @@ from noregret.hindsight import Limits
 from noregret.hindsight.solvers.curvature import MAX_DENSE
 from noregret.linear import inputs, learn_many
 from noregret.linear.data_frames import split_target
+from noregret.linear.engine.block_rows import play_pairs
 from noregret.linear.learner import Learner, Measurement
 from noregret.proof.game.play_blocks import Played, acquaint, play_block
 from noregret.proof.game.played_game import PlayedGame
@@ -232,7 +233,7 @@ class Game(PlayedGame):
         while full == PAIRS:
             scores = None if self._predictions is None else np.full(PAIRS, np.nan)
             try:
-                full = learner._entry.play_pairs(pairs, PAIRS, scores)
+                full = play_pairs(learner._entry, pairs, PAIRS, scores)
             finally:
                 self._keep(scores)
             if self.ledger.told is not None:
