@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from noregret.auto.members import GRANT, KEEP
+from noregret.auto.settings import GRANT, KEEP
 from noregret.learners.auto import Auto
 from tests.auto.filter_reference import Filter, Floats
 from tests.auto.streams import auto, covariance, stream, weighted

@@ -19,30 +19,23 @@ cimport cython
 cimport numpy as cnp
 
 from noregret.auto.class_chances cimport chances_of, floor_at, moved_by, settle_chances, weight_of
+from noregret.auto.first_order cimport (
+    FEATURE_NUMBERS, MAX_FILTER_FEATURES, NOREGRET_CLASS_LANES, noregret_classes_learn, noregret_classes_meet,
+    noregret_classes_score, noregret_feature, noregret_lanes_observe,
+)
 from noregret.auto.layout cimport clip, usable
-from noregret.auto.members cimport noregret_feature
 from noregret.auto.memory_filters cimport MAX_INPUTS, Filters
 from noregret.linear.engine.engine cimport Row, position
 
-from noregret.auto.members import GRANT, GRANT_FIRST, KEEP, KEEP_FIRST, LABEL_STEPS, check_features, constant_feature
+from noregret.auto.settings import (
+    GRANT, GRANT_FIRST, KEEP, KEEP_COMBINED, KEEP_FIRST, LABEL_STEPS, check_features, constant_feature,
+)
 from noregret.base.compiled.machine import copied, zeros
 
 cnp.import_array()
 
-cdef extern from "first_order.h" nogil:
-    enum: NOREGRET_CLASS_LANES
-    void noregret_lanes_observe(noregret_feature* features, const double* values, const int32_t* indices, Py_ssize_t count, double grant, const double* most) noexcept
-    Py_ssize_t noregret_classes_score(const noregret_feature* features, const double* lanes, Py_ssize_t stride, Py_ssize_t classes, const double* values, const int32_t* indices, Py_ssize_t count, double* out, double* z) noexcept
-    void noregret_classes_meet(const noregret_feature* features, double* lanes, Py_ssize_t stride, Py_ssize_t classes, const double* values, const int32_t* indices, Py_ssize_t count, const double* slopes, const double* rates, double* steps, double* moves) noexcept
-    void noregret_classes_learn(noregret_feature* features, double* lanes, Py_ssize_t stride, Py_ssize_t classes, const double* values, const int32_t* indices, Py_ssize_t count, const double* steps, const double* slopes, const double* errors, const double* r, const double* keep, const double* most) noexcept
-
-# The share of the past that the combinations of each kind keep per round.
-KEEP_COMBINED: tuple[float, ...] = (1.0, 0.998)
-
 cdef enum:
-    MAX_FILTER_FEATURES = MAX_INPUTS - 1
     MAX_FOLLOWED = 64          # classes up to which the latest one is used
-    FEATURE_NUMBERS = 24       # doubles per noregret_feature
     SCRATCH = 20               # doubles per class of a round
     FEW_INPUTS = 9             # of a combination without the latest classes,
     MAX_INPUTS_COMBINED = 11   # and with them

@@ -13,7 +13,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from noregret.auto.bank import Bank
-from noregret.auto.members import KEEP, KEEP_ABOVE, KEEP_FIRST, LABEL_STEPS, STEPS
+from noregret.auto.settings import (
+    KEEP,
+    KEEP_ABOVE,
+    KEEP_COMBINED,
+    KEEP_FIRST,
+    LABEL_STEPS,
+    STEPS,
+)
 
 if TYPE_CHECKING:
     from noregret.auto.class_bank import ClassBank
@@ -61,8 +68,6 @@ def roll_of(bank: Bank | ClassBank) -> list[tuple[str, str]]:
 
 def class_roll(bank: ClassBank) -> list[tuple[str, str]]:
     """Return the name and the group of every member over several classes."""
-    from noregret.auto.class_members import KEEP_COMBINED
-
     named = [(f"filter over {memory_of(keep)}", LONG if keep > 0.999 else SHORT) for keep in KEEP]
     named += [(f"adagrad at {step:g}", STEADY) for step in LABEL_STEPS]
     named += [(f"diagonal filter over {memory_of(keep)}", STEADY) for keep in KEEP_FIRST]

@@ -1,15 +1,8 @@
+from noregret.auto.first_order cimport noregret_feature
 from noregret.auto.layout cimport Layout, Round
 from noregret.auto.memory_filters cimport Filters
 from noregret.base.compiled.losses cimport Loss
 from noregret.linear.engine.engine cimport Row
-
-
-cdef extern from "first_order.h" nogil:
-    ctypedef struct noregret_feature:
-        double[8] weight
-        double[4] squares
-        double[4] variance
-        double count, sum, sum2, prior, size
 
 
 cdef class Members:

@@ -17,36 +17,24 @@ import numpy as np
 cimport cython
 cimport numpy as cnp
 
+from noregret.auto.first_order cimport (
+    FEATURE_NUMBERS, MAX_FILTER_FEATURES, noregret_feature, noregret_lanes_errors, noregret_lanes_hold,
+    noregret_lanes_learn, noregret_lanes_meet, noregret_lanes_observe, noregret_lanes_score,
+)
 from noregret.auto.layout cimport LOGISTIC, SQUARE, TILTED, Round, chance_of, clip, layout_of, usable
 from noregret.auto.memory_filters cimport MAX_INPUTS, Filters
 from noregret.base.compiled.losses cimport Loss
 from noregret.linear.engine.engine cimport Row, position
 
+from noregret.auto.settings import (
+    GRANT, GRANT_ABOVE, GRANT_FIRST, KEEP, KEEP_ABOVE, KEEP_FIRST, LABEL_GRANT, LABEL_STEPS, STEPS,
+    check_features, constant_feature,
+)
 from noregret.base.compiled.machine import copied, zeros
 from noregret.limits import MAX_VALUE
 
 cnp.import_array()
 
-cdef extern from "first_order.h" nogil:
-    void noregret_lanes_hold(const double* scores, double low, double high, double mean, double* says) noexcept
-    void noregret_lanes_errors(const double* scores, double low, double high, bint within, double y, double most, double* errors) noexcept
-    Py_ssize_t noregret_lanes_score(const noregret_feature* features, const double* values, const int32_t* indices, Py_ssize_t count, double* out, double* z) noexcept
-    void noregret_lanes_observe(noregret_feature* features, const double* values, const int32_t* indices, Py_ssize_t count, double grant, const double* most) noexcept
-    void noregret_lanes_meet(noregret_feature* features, const double* values, const int32_t* indices, Py_ssize_t count, const double* slopes, const double* rates, double* steps, double* moves) noexcept
-    void noregret_lanes_learn(noregret_feature* features, const double* values, const int32_t* indices, Py_ssize_t count, const double* steps, const double* slopes, const double* errors, const double* r, const double* keep, const double* most) noexcept
-
-# The share of the past that filters keep per round, and the initial variance of a weight: smaller for
-# filters that forget faster, which have less to learn from.
-KEEP: tuple[float, ...] = (1.0, 0.9999, 0.999, 0.99)
-GRANT: tuple[float, ...] = (1.0, 0.3, 0.3, 0.1)
-LABEL_GRANT = (0.3, 0.1, 0.1, 0.03)
-KEEP_ABOVE: tuple[float, ...] = (1.0, 0.9995, 0.998, 0.99)
-GRANT_ABOVE = (1.0, 1.0, 1.0, 0.3)
-# Rates of AdaGrad, in deviations of outcomes and features; the share that diagonal filters keep per round.
-STEPS: tuple[float, ...] = (0.03, 0.12, 0.5, 2.0)
-LABEL_STEPS: tuple[float, ...] = (0.1, 0.4, 1.6, 6.4)
-KEEP_FIRST: tuple[float, ...] = (1.0, 0.9999, 0.999, 0.99)
-GRANT_FIRST = (1.0, 1.0, 1.0, 0.3)
 FILTERS = ("plain", "lagged", "combining", "following", "seeing")
 
 cdef double[4] STEP_SIZES, LABEL_STEP_SIZES, KEPT_FIRST, GRANTED_FIRST
@@ -54,10 +42,8 @@ for lane in range(4):
     STEP_SIZES[lane], LABEL_STEP_SIZES[lane] = STEPS[lane], LABEL_STEPS[lane]
     KEPT_FIRST[lane], GRANTED_FIRST[lane] = KEEP_FIRST[lane], GRANT_FIRST[lane]
 cdef enum:
-    MAX_FILTER_FEATURES = MAX_INPUTS - 1
     MAX_LAGGED_FEATURES = 64   # of filters that also use outcomes
     LAGS = 3
-    FEATURE_NUMBERS = 24       # doubles per noregret_feature
 # Initial variances of the constant feature's weight, for numbers and for labels.
 cdef double CONSTANT_VARIANCE = 1e4, CONSTANT_LABEL_VARIANCE = 100.0
 # Largest variance with finite products.
@@ -77,20 +63,6 @@ cdef double MIN_WEIGHT = 1e-4
 # Limits of losses, and of slopes times values, so that float64 does not overflow.
 cdef double MAX_LOSS = 1e290, MAX_GRADIENT = 1e140
 cdef double FAST_AVERAGE = 0.2, SLOW_AVERAGE = 0.05
-
-
-def constant_feature(table, seen, rounds):
-    """Return the place and the sum of the first feature that never varied, such as the intercept of a stream; None for none."""
-    count, total, squares = table[seen, 16:19].T
-    same = np.flatnonzero((count == rounds) & (squares * count <= total * total * (1 + 1e-12)))
-    return (seen[same[0]], total[same[0]]) if len(same) else None
-
-
-def check_features(table):
-    """Raise ValueError if the statistics of features are invalid."""
-    sums_of_squares = [at for at in range(8, FEATURE_NUMBERS) if at != 17]  # all but the sum of the values
-    if any((table[:, at] < 0).any() for at in sums_of_squares) or not table[0, 16] > 0:
-        raise ValueError("array features holds a negative sum of squares or variance")
 
 
 @cython.final
