@@ -56,6 +56,7 @@ if TYPE_CHECKING:  # the names below, for type checkers; a test holds the two to
     from noregret.proof.verifying import Verification as Verification
     from noregret.proof.verifying import verify as verify
     from noregret.service.service import Service as Service
+    from noregret.streams import read as read
 
 # Where every public name lives. Each is fetched when it is first asked for, so that a command or a
 # program waits only for what it uses.
@@ -90,6 +91,7 @@ _HOMES = {
     "make": "base.registry",
     "make_loss": "base.compiled.losses",
     "play": "proof.game.game",
+    "read": "streams",
     "register": "base.registry",
     "verify": "proof.verifying",
 }

@@ -85,7 +85,7 @@ def test_at_most_ten_groups_are_named(tmp_path: Path) -> None:
     [
         (("--quantile", "0.5", "-p", "loss_parameter=0.7"), "the quantile is given twice"),
         (("--learner", ""), "--learner needs the name of an algorithm"),
-        (("--experts", ""), "need column names: got none"),
+        (("--experts", ""), "names no column"),
     ],
 )
 def test_nothing_is_dropped_silently(options: tuple[str, ...], said: str, tmp_path: Path) -> None:

@@ -15,10 +15,11 @@ from typing import Any
 
 import pytest
 
+import noregret
 from noregret.errors import DataWarning
 from tests.thorough import sized
 
-from .commands import command, refused
+from .commands import command, done, refused
 
 ROWS = 400
 Row = dict[str, Any]
@@ -157,3 +158,12 @@ def test_a_list_in_json_is_refused_with_the_option_that_helps(tmp_path: Path) ->
     data.write_text("".join(json.dumps({"a": k, "b": [k], "y": k}) + "\n" for k in range(20)))
     assert "--drop b" in refused("run", data, "--target", "y")
     assert command("run", data, "--target", "y", "--drop", "b", "--quiet").code == 0
+
+
+def test_options_take_several_columns_at_once_and_names_with_commas(tmp_path: Path) -> None:
+    data, model = tmp_path / "data.csv", tmp_path / "model"
+    lines = ['a,b,"c, net",d,y', *(f"{k},{k % 3},{k % 5},1,{k % 7}" for k in range(40))]
+    data.write_text("\n".join(lines) + "\n")
+    for options in (["--drop", "a,c, net"], ["--drop", "a", "--drop", "c, net"], ["--keep", "b,d"]):
+        done("run", data, "--target", "y", *options, "--model", model, "--no-hindsight", "--quiet")
+        assert set(noregret.load(model).weights) <= {"b", "d", "intercept"}

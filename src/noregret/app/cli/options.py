@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from argparse import ArgumentTypeError, BooleanOptionalAction
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -67,9 +68,22 @@ def file(panel: str, name: str, help: str) -> Option:
     return option(panel, name, metavar="FILE", help=help)
 
 
-def columns(name: str, help: str) -> Option:
+def columns(name: str, help: str, panel: str = INPUT, **settings: Any) -> Option:
     """Return an option that names columns, and may be repeated."""
-    return option(INPUT, name, metavar="COLUMN", action="append", help=help)
+    settings = {"metavar": "COLUMNS", "action": "extend", "type": names} | settings
+    return option(panel, name, help=help, **settings)
+
+
+def names(text: str) -> list[str]:
+    """Split names at commas; a comma before a space belongs to a name.
+
+    >>> names("id,price, net")
+    ['id', 'price, net']
+    """
+    found = [name for name in re.split(",(?! )", text) if name]
+    if not found:
+        raise ArgumentTypeError(f"{text!r} names no column")
+    return found
 
 
 def flag(panel: str, *names: str, help: str) -> Option:
@@ -132,18 +146,18 @@ FORMAT = option(
     help="File format: csv, tsv, parquet, jsonl, xlsx, arff, sqlite, svmlight, vw or npz (default:"
     " by extension).",
 )
-DROP = columns("--drop", "A column to leave out; may be repeated.")
-KEEP = columns("--keep", "Use only this column; may be repeated.")
+DROP = columns("--drop", "Columns to leave out, such as id,name; may be repeated.")
+KEEP = columns("--keep", "Use only these columns; may be repeated.")
 CATEGORIES = columns(
-    "--categories", "A column of category names, even if they look like numbers; may be repeated."
+    "--categories", "Columns of category names, even if they look like numbers; may be repeated."
 )
 TEXT = columns(
     "--text",
-    "A column of free text: its words and pairs of words become features; may be repeated.",
+    "Columns of free text: their words and pairs of words become features; may be repeated.",
 )
 TIME = columns(
     "--time",
-    "A column of times in seconds since 1970 (or milliseconds, …); written dates and times are"
+    "Columns of times in seconds since 1970 (or milliseconds, …); written dates and times are"
     " recognised. May be repeated.",
 )
 INTERACTIONS = columns(

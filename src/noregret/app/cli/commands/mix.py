@@ -144,23 +144,11 @@ def mix(given: Namespace) -> None:
     concluded(result, given, work.failures)
 
 
-def columns_of(given: list[str] | None) -> list[str]:
-    """Return the named columns; a word may name several, separated by commas.
-
-    >>> columns_of(["a,b", "c"])
-    ['a', 'b', 'c']
-    """
-    names = [name for word in given or [] for part in word.split(",") if (name := part.strip())]
-    if given and not names:
-        raise WrongUsage("--experts and --drop need column names: got none")
-    return names
-
-
 def mixing_options(given: Namespace, loss: str) -> Options:
     """Return the options of the stream of forecasts."""
     from noregret.streams.options import ASLEEP, AVERAGE, CORRECTED, MEDIAN
 
-    keep, drop = columns_of(given.experts), columns_of(given.drop)
+    keep, drop = given.experts or [], given.drop or []
     if given.target is None:
         raise WrongUsage("name the column of outcomes: --target COLUMN")
     if keep and drop:

@@ -40,6 +40,7 @@ from noregret.app.cli.options import (
     TARGET,
     TEXT,
     TIME,
+    columns,
     duration,
     file,
     flag,
@@ -180,13 +181,11 @@ OPTIONS = [
         "Write every prediction, made before its outcome was seen (.csv or .parquet); to - at once,"
         " with the summary on stderr.",
     ),
-    option(
-        OUTPUT,
+    columns(
         "--pass",
+        "Copy columns into the predictions, such as id,time; may be repeated.",
+        OUTPUT,
         dest="passed",
-        metavar="COLUMNS",
-        action="append",
-        help="Copy columns into the predictions, such as id,time; may be repeated.",
     ),
     MODEL,
     option(
@@ -322,9 +321,8 @@ def check_absent(given: Namespace, unfit: dict[str, str], option: str) -> None:
 
 def passing(given: Namespace) -> dict[str, Any]:
     """Return the columns to copy into the predictions, with groups and ids, and those to drop."""
-    names = [name for text in given.passed or () for name in text.split(",") if name]
     apart = [name for name in (given.by, given.id) if name is not None]
-    names = [*apart, *names]
+    names = [*apart, *(given.passed or ())]
     for name in names:
         if name in TAKEN:
             raise WrongUsage(f"--pass {name}: the predictions have a column of this name already")
