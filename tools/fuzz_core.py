@@ -203,7 +203,7 @@ def fitted(thing: Any, arguments: list[Any], rng: Random) -> list[Any]:
         elif name in ("mic", "heard", "left"):
             made.append(np.ones(rng.choice((0, 4, 8, 17)), np.float32))
         elif name == "text":
-            made.append(hostile_text(rng))
+            made.append(hostile.text(rng))
         elif arguments:
             made.append(rng.choice([*arguments, rng.choice(hostile.INTEGERS)]))
         else:
@@ -352,42 +352,14 @@ def other_call(rng: Random) -> Call:
     return "text", lambda: read_text(rng)
 
 
-LINES = {
-    "svmlight": [b"1 1:0.5 3:2\n", b"-1 2:1e3 7:-0.25\n", b"0.5 16777215:1\n", b"1 0:1 1:1 # x\n"],
-    "vw": [b"1 |f a:1 b:2 c\n", b"-1 2.0 'tag|x y:0.5\n", b"1 | a b c d e f\n", b"|z q\n"],
-    "csv": [b"a,b,y\n", b"1,2,3\n", b'"x",2.5,-1\n', b"1e5,,0\n"],
-    "jsonl": [b'{"a": 1, "y": 2}\n', b'{"a": "u", "y": 0}\n', b'{"a": [1, {"b": 2}], "y": 1}\n'],
-}
-
-
-def hostile_text(rng: Random, kind: str | None = None) -> bytes:
-    """Return lines of a format with bytes changed, doubled and left out."""
-    lines = LINES[kind or rng.choice(list(LINES))]
-    text = bytearray(b"".join(rng.choice(lines) for _ in range(rng.choice((1, 2, 5, 40)))))
-    for _ in range(rng.choice((0, 1, 1, 3, 20))):
-        at = rng.randrange(len(text) + 1)
-        way = rng.randrange(4)
-        if way == 0:
-            text[at : at + 1] = bytes([rng.randrange(256)])
-        elif way == 1:
-            text[at:at] = text[: rng.randrange(1 + min(64, len(text)))]
-        elif way == 2:
-            del text[at : at + rng.randrange(1, 9)]
-        else:
-            text[at:at] = rng.choice(
-                (b"1e999", b"-" * 30, b"9" * 400, b":", b"|", b"\xff\xfe", b"\0", b"nan")
-            )
-    return bytes(text)
-
-
 def read_text(rng: Random) -> None:
     """Learn from a file of mutated text."""
     from noregret.streams import read
 
-    kind = rng.choice(list(LINES))
+    kind = rng.choice(list(hostile.LINES))
     with tempfile.TemporaryDirectory() as place:
         path = Path(place) / f"data.{kind}"
-        path.write_bytes(hostile_text(rng, kind))
+        path.write_bytes(hostile.text(rng, kind))
         options: dict[str, Any] = {"scale": rng.choice((None, "max", "standard", "unit"))}
         if kind in ("csv", "jsonl"):
             options["target"] = "y"

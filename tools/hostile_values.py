@@ -251,3 +251,31 @@ def anything(rng: Random, act: Callable[[], object]) -> Any:  # noqa: PLR0911  (
     if kind == 17:
         return iter([(example(rng, act), number(rng)) for _ in range(3)])
     return scalar(rng)
+
+
+LINES = {
+    "svmlight": [b"1 1:0.5 3:2\n", b"-1 2:1e3 7:-0.25\n", b"0.5 16777215:1\n", b"1 0:1 1:1 # x\n"],
+    "vw": [b"1 |f a:1 b:2 c\n", b"-1 2.0 'tag|x y:0.5\n", b"1 | a b c d e f\n", b"|z q\n"],
+    "csv": [b"a,b,y\n", b"1,2,3\n", b'"x",2.5,-1\n', b"1e5,,0\n"],
+    "jsonl": [b'{"a": 1, "y": 2}\n', b'{"a": "u", "y": 0}\n', b'{"a": [1, {"b": 2}], "y": 1}\n'],
+}
+
+
+def text(rng: Random, kind: str | None = None) -> bytes:
+    """Return lines of a format with bytes changed, doubled and left out."""
+    lines = LINES[kind or rng.choice(list(LINES))]
+    made = bytearray(b"".join(rng.choice(lines) for _ in range(rng.choice((1, 2, 5, 40)))))
+    for _ in range(rng.choice((0, 1, 1, 3, 20))):
+        at = rng.randrange(len(made) + 1)
+        way = rng.randrange(4)
+        if way == 0:
+            made[at : at + 1] = bytes([rng.randrange(256)])
+        elif way == 1:
+            made[at:at] = made[: rng.randrange(1 + min(64, len(made)))]
+        elif way == 2:
+            del made[at : at + rng.randrange(1, 9)]
+        else:
+            made[at:at] = rng.choice(
+                (b"1e999", b"-" * 30, b"9" * 400, b":", b"|", b"\xff\xfe", b"\0", b"nan")
+            )
+    return bytes(made)
