@@ -166,4 +166,4 @@ def test_options_take_several_columns_at_once_and_names_with_commas(tmp_path: Pa
     data.write_text("\n".join(lines) + "\n")
     for options in (["--drop", "a,c, net"], ["--drop", "a", "--drop", "c, net"], ["--keep", "b,d"]):
         done("run", data, "--target", "y", *options, "--model", model, "--no-hindsight", "--quiet")
-        assert set(noregret.load(model).weights) <= {"b", "d", "intercept"}
+        assert len(noregret.load(model).weights) == 3  # b, d and the intercept
