@@ -52,6 +52,8 @@ REACHED = {
     "multiclass-hinge": 0.99,
     "multiclass-perceptron": 0.999,
     "softmax": 0.58,
+    "multiclass-hinge-free": 0.99,
+    "softmax-free": 0.97,
     "perceptron": 0.999,
     "perceptron-any-data": 0.999,
     "passive-aggressive": 0.999,

@@ -13,6 +13,7 @@ from noregret.adversaries.sight import across
 if TYPE_CHECKING:
     from noregret.linear.learner import Learner
 
+_FREE = {"rate": 0.01, "schedule": "constant"}
 _TUNED = {"rate": 1.0, "schedule": "horizon", "horizon": 10_001, "radius": 1.0}
 
 
@@ -62,6 +63,18 @@ def new_axes_of_classes(learner: Learner, rounds: int = 100, norm: float = 1.0) 
         _TUNED,
         {"rounds": 10_000, "norm": 0.7, "lean": 0.0075},
         "Loose: the gradient is L only where the prediction is hopeless, L/2 where it is open.",
+    ),
+    Attack(
+        "multiclass-hinge-free",
+        _FREE,
+        {"rounds": 10_000, "norm": 0.707},
+        "Every example is new to the learner, and its loss is linear.",
+    ),
+    Attack(
+        "softmax-free",
+        _FREE,
+        {"rounds": 10_000, "norm": 0.7},
+        "The rest is the curvature of the loss.",
     ),
 )
 def orthogonal_classes(

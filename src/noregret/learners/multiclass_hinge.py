@@ -8,13 +8,14 @@ The implicit step is the multiclass passive-aggressive algorithm (PA-I): the sma
 weights that is worth its loss at the rate; at a large rate, the smallest that leaves no loss.
 
 Promise. As for ``softmax``: on the ball ‖W‖ ≤ R, with gradients of norm at most L (√2·‖x‖ is
-enough), the regret is at most R·L·√T with η = R/(L√T), and 3·R·L·√T with η_t = R/(L√t).
+enough), the regret is at most R·L·√T with η = R/(L√T), and 3·R·L·√T with η_t = R/(L√t); without a
+ball it is bounded by the gradients and weights that occurred.
 """
 
 from __future__ import annotations
 
 from noregret.base.registry import register
-from noregret.learners.softmax import class_theorem
+from noregret.learners.softmax import class_theorem, free_theorem
 from noregret.linear.class_learner import ClassLearner
 from noregret.linear.engine.class_weights import ClassWeights
 
@@ -51,7 +52,7 @@ class MulticlassHinge(ClassLearner):
     """
 
     name = "multiclass-hinge"
-    theorems = (class_theorem("multiclass-hinge"),)
+    theorems = (class_theorem("multiclass-hinge"), free_theorem("multiclass-hinge"))
 
     def __init__(
         self,

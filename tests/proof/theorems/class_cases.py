@@ -59,6 +59,28 @@ def multiclass_hinge(plan: Plan) -> tuple[Any, Any]:
     return tuned(nr.MulticlassHinge, plan)
 
 
+def untuned(kind: Any, plan: Plan) -> tuple[Any, Any]:
+    rng = choice(plan)
+    ball = scale(rng, 2) if rng.random() < 0.4 else None
+    learner = kind(
+        rate=scale(rng, 1),
+        schedule="constant" if ball is not None and rng.random() < 0.5 else "sqrt",
+        radius=ball,
+        step="implicit" if ball is not None or rng.random() < 0.5 else "explicit",
+    )
+    return learner, against(plan, learner, scale(rng, 1))
+
+
+@case("softmax-free")
+def softmax_free(plan: Plan) -> tuple[Any, Any]:
+    return untuned(nr.Softmax, plan)
+
+
+@case("multiclass-hinge-free")
+def multiclass_hinge_free(plan: Plan) -> tuple[Any, Any]:
+    return untuned(nr.MulticlassHinge, plan)
+
+
 @case("auto-classes")
 def auto_classes(plan: Plan) -> tuple[Any, Any]:
     rng = choice(plan)

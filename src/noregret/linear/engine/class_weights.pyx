@@ -15,6 +15,8 @@ A class joins with weights 0.
 from libc.math cimport INFINITY, exp, fabs, isfinite, log, sqrt
 from libc.string cimport memset
 
+import numpy as np
+
 cimport cython
 cimport numpy as cnp
 
@@ -272,6 +274,7 @@ cdef class ClassWeights(ClassEngine):
 
     cdef int learn_class(self, Row* row, Py_ssize_t y, double value, double length2) noexcept nogil:
         cdef double rate
+        cdef int status
         if not (row.norm2 > 0 and length2 > 0 and self.importance > 0):
             return FINE
         if self.form != GRADIENT_STEP:
@@ -279,7 +282,11 @@ cdef class ClassWeights(ClassEngine):
         rate = self.importance * rate_at(&self.rate, self.rounds + 1)
         if self.implicit or (self.importance != 1 and self.kind != MISTAKE):
             self.implicit_pull(y, rate * row.norm2)
-        return self.step(row, rate)
+        status = self.step(row, rate)
+        if status == FINE:
+            self.farthest = max(self.farthest, self.factor * sqrt(self.norm2 + self.doubt))
+            self.stepped += rate * length2 * row.norm2
+        return status
 
     @cython.cdivision(True)
     cdef int step(self, Row* row, double rate) noexcept nogil:
@@ -341,6 +348,19 @@ cdef class ClassWeights(ClassEngine):
     def weights(self):
         """Return the weights: a row per feature, a column per class."""
         return self.factor * self.arrays["stored"][:self.size * self.stride].reshape(self.size, self.stride)[:, :self.classes]
+
+    def accounts(self):
+        """Return the largest norm of the weights, and Σ η‖g‖², as arrays of one number."""
+        return {"farthest": np.array([self.farthest]), "stepped": np.array([self.stepped])}
+
+    def scalars(self):
+        """Return the numbers of the state."""
+        return ClassEngine.scalars(self) | {"farthest": self.farthest, "stepped": self.stepped}
+
+    def restore(self, numbers):
+        """Restore the numbers of a state."""
+        ClassEngine.restore(self, numbers)
+        self.farthest, self.stepped = numbers["farthest"], numbers["stepped"]
 
     def get_state(self):
         """Return the state: (arrays, numbers), with one number per feature and class."""
