@@ -88,6 +88,10 @@ class LiftedReading(Reading):
         """Raise an error if no row so far has a field for the outcome."""
         self.inner.check_target()
 
+    def check_group(self) -> None:
+        """Raise an error for a group that does not occur."""
+        self.inner.check_group()
+
     def take_at_once(self) -> None:
         """Take rows as they arrive."""
         self.inner.take_at_once()

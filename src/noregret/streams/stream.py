@@ -256,6 +256,9 @@ class Reading:
     def check_target(self) -> None:
         """Raise an error if no row so far has a field for the outcome."""
 
+    def check_group(self) -> None:
+        """Raise an error for a group that does not occur."""
+
     def take_at_once(self) -> None:
         """Take rows as they arrive: nothing is detected that needs more than the first."""
         self.at_once = True

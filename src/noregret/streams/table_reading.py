@@ -5,15 +5,16 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from noregret.errors import Place, Use, tell
+from noregret.errors import NoRegretError, Place, Use, tell
 from noregret.limits import INTERCEPT
 from noregret.streams.block import Block, Fault, Floats, Sparse
-from noregret.streams.columns import BOOLEAN, TEXT, Category, Roles, Table, known
+from noregret.streams.columns import BOOLEAN, TEXT, Category, Roles, Table, known, listed
 from noregret.streams.columns_to_rows import dense_rows, faults_of, sparse_rows, without
 from noregret.streams.growth import Growth
 from noregret.streams.options import ASLEEP, CORRECTED, INDICATOR
@@ -23,8 +24,9 @@ from noregret.streams.stream import Reading, State, Stream
 if TYPE_CHECKING:
     from noregret.streams.corrected_forecast import Correcting
 
-# Names of other groups that are kept, to suggest a similar one if the requested one is missing.
-MAX_REMEMBERED_GROUPS = 10_000
+# Names of other groups that are kept, to suggest a similar one if the requested one is missing, and
+# of those that are listed.
+MAX_REMEMBERED_GROUPS, MAX_LISTED = 10_000, 10
 
 
 class TableReading(Reading):
@@ -119,6 +121,17 @@ class TableReading(Reading):
         """Raise an error if no row so far has a column for the outcome, with a similar name."""
         if self.options.target is not None and self.kinds is not None:
             known(self.options.target, list(self.kinds), self.paths[0])
+
+    def check_group(self) -> None:
+        """Raise an error for a group that does not occur, with a similar name."""
+        if self.options.only is None:
+            return
+        wanted, there = self.options.only, list(self.others)
+        what = f"there is no group {wanted!r} in the column {self.options.group!r}"
+        what += f": there are {listed(there, MAX_LISTED)}" if there else ""
+        near = get_close_matches(wanted, there)
+        cure = [f"did you mean {' or '.join(map(repr, near))}?"] if near else []
+        raise NoRegretError(what, cure, file=", ".join(self.paths))
 
     def block_of(
         self,

@@ -39,6 +39,32 @@ def written(frame: pd.DataFrame, path: Path) -> Path:
     return path
 
 
+@pytest.mark.parametrize("kind", ["csv", "parquet"])
+def test_one_group_is_a_game_of_its_own_with_a_certificate(kind: str, tmp_path: Path) -> None:
+    file, alone = written(FRAME, tmp_path / f"all.{kind}"), tmp_path / f"alone.{kind}"
+    written(FRAME[FRAME["shop"] == "Oslo"].drop(columns="shop"), alone)
+    one, other = tmp_path / "one.json", tmp_path / "other.json"
+    which = ("--group", "shop", "--only", "Oslo")
+    done("run", file, "--target", "sold", *which, "--certificate", one, "--quiet")
+    done("run", alone, "--target", "sold", "--certificate", other, "--quiet")
+    said = [noregret.load_certificate(each).to_dict() for each in (one, other)]
+    assert said[0]["data"]["transforms"][-2:] == ["group=shop", "only=Oslo"]
+    for part in ("loss", "hindsight", "regret", "theorem"):
+        assert said[0][part] == said[1][part]
+    assert noregret.verify(one, file).confirmed
+    later = FRAME[FRAME["shop"].ne("Oslo") | (FRAME.index > 20)]
+    assert not noregret.verify(one, written(later, file)).confirmed
+
+
+def test_a_group_that_does_not_occur_is_refused_with_a_similar_one(tmp_path: Path) -> None:
+    file = written(FRAME, tmp_path / "all.csv")
+    said = refused("run", file, "--target", "sold", "--group", "shop", "--only", "Olso")
+    assert "no group 'Olso' in the column 'shop'" in said
+    assert "did you mean 'Oslo'?" in said
+    said = refused("run", file, "--target", "sold", "--group", "shop", "--report", "r", code=2)
+    assert "--only GROUP chooses one" in said
+
+
 @pytest.mark.parametrize("kind", ["csv", "jsonl", "parquet"])
 @pytest.mark.parametrize("task", ["numbers", "classes"])
 def test_each_group_is_as_a_run_of_its_own(

@@ -29,6 +29,7 @@ from noregret.app.cli.options import (
     MISSING,
     MODEL,
     ON_ERROR,
+    ONLY,
     OUTPUT,
     PARAMETER,
     PREDICTIONS,
@@ -75,7 +76,7 @@ NOT_LATER = {
     "resume": "lines that wait for their outcomes are not kept",
 }
 # The same for a learner per group.
-OF_ONE = "this option describes a single learner, and each group has its own"
+OF_ONE = "each group has a learner of its own, and --only GROUP chooses one"
 NOT_FOR_GROUPS = {
     "certificate": OF_ONE,
     "report": OF_ONE,
@@ -114,6 +115,7 @@ OPTIONS = [
         help="The column that names the group of each row, such as a shop: every group has a"
         " learner of its own.",
     ),
+    ONLY.but("With --group: use only the rows of this group, as a game of its own."),
     option(
         INPUT,
         "--id",
@@ -235,40 +237,23 @@ def run(given: Namespace) -> None:
     from noregret.app.commands.printing import command_line, concluded
     from noregret.app.commands.progress import shown, stoppable
     from noregret.app.commands.run.runner import Run
-    from noregret.app.results.loss_choice import CLASSES, is_open
+    from noregret.app.results.loss_choice import is_open
     from noregret.linear.learner import is_of_classes
-    from noregret.streams import stream_of
-    from noregret.streams.options import INDICATOR, STOP
 
     params = params_of(given.parameter)
-    missing = given.missing or STOP
-    scale = given.scale or "none"
-    options = reading_options(
-        given, fourier=fourier_text(given), missing=missing, scale=scale, **passing(given)
-    )
+    # The rows of one group are a game like any other.
+    group, given.by = (given.by, None) if given.only is not None else (None, given.by)
     check_options(given)
     made, resume = learner_of(given.learner, params), given.resume
     check_task(given.task, made, given, params)
     if resume is not None and resume == given.checkpoint and not os.path.exists(resume):
         resume = None  # interrupted before the first checkpoint: start again
-    stream = stream_of(given.data, options)
-    options = stream.options  # with the table that an address names
-    several = given.task == CLASSES or is_of_classes(made)
-    if several and options.target is not None and "categories" not in stream.meaningless:
-        options = replace(options, categories=(*options.categories, options.target))
-        stream = type(stream)(stream.paths, options)
-    if given.missing is None and "missing" not in stream.meaningless:
-        usual = INDICATOR
-        if resume is not None:  # as that run does
-            from noregret.app.commands.run.resuming import missing_of
-
-            usual = missing_of(resume)
-        stream = type(stream)(stream.paths, replace(options, missing=usual))
+    stream = stream_asked(given, group, is_of_classes(made), resume)
     outputs = Outputs.of(given)
     answers = answers_of(outputs, stream)
     # Rows are not kept for hindsight without need, as a stream may have no end.
     compared = answers is None or bool(outputs.certificate or outputs.report)
-    compared = compared and options.id is None and given.by is None
+    compared = compared and given.id is None and given.by is None
     work = Run(
         stream,
         made,
@@ -298,6 +283,31 @@ def run(given: Namespace) -> None:
     if answers is not None and answers.closed and not work.failures:
         raise BrokenPipeError
     concluded(result, given, work.failures, way_on(work), stderr=answers is not None)
+
+
+def stream_asked(given: Namespace, group: str | None, classes: bool, resume: str | None) -> Stream:
+    """Return the stream that a command line asks for."""
+    from noregret.app.results.loss_choice import CLASSES
+    from noregret.streams import stream_of
+    from noregret.streams.options import INDICATOR, STOP
+
+    instead = {"missing": given.missing or STOP, "scale": given.scale or "none", "group": group}
+    options = reading_options(given, fourier=fourier_text(given), **instead, **passing(given))
+    stream = stream_of(given.data, options)
+    options = stream.options  # with the table that an address names
+    if group is not None and stream.name == "jsonl":
+        raise WrongUsage("--only is for tables: give it only the lines of that group")
+    several = given.task == CLASSES or classes
+    if several and options.target is not None and "categories" not in stream.meaningless:
+        options = replace(options, categories=(*options.categories, options.target))
+    if given.missing is None and "missing" not in stream.meaningless:
+        usual = INDICATOR
+        if resume is not None:  # as that run does
+            from noregret.app.commands.run.resuming import missing_of
+
+            usual = missing_of(resume)
+        options = replace(options, missing=usual)
+    return type(stream)(stream.paths, options)
 
 
 def answers_of(outputs: Outputs, stream: Stream) -> Answers | None:

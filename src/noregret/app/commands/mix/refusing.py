@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -11,14 +10,10 @@ from numpy.typing import NDArray
 
 from noregret.app.results.run import MAX_REPORTED_ROWS, Skipped, skipped
 from noregret.errors import BadExample, NoRegretError
-from noregret.streams.columns import listed
 
 if TYPE_CHECKING:
     from noregret.app.commands.mix.mixing import Mix
     from noregret.streams.block import Block
-
-# Groups to suggest if the requested one does not exist.
-MAX_SUGGESTED = 10
 
 
 class LeftOut:
@@ -60,7 +55,7 @@ class LeftOut:
 
 def nothing_learned(mix: Mix) -> BaseException:
     """Return the error for data with nothing to learn from."""
-    where, options = ", ".join(mix.stream.paths), mix.stream.options
+    where = ", ".join(mix.stream.paths)
     if mix.interrupted:
         return KeyboardInterrupt()
     if mix.left_out.count:
@@ -69,24 +64,11 @@ def nothing_learned(mix: Mix) -> BaseException:
             f"{where}: none of its {mix.left_out.count} rows could be used; {first.place}:"
             f" {first.reason}"
         )
-    if options.only is not None and not mix.series:
-        said = f"{where}: there is no group {options.only!r} in the column {options.group!r}"
-        return NoRegretError(said + which_there_are(options.only, list(mix.reading.others)))
+    if not mix.series:
+        mix.reading.check_group()
     if mix.notes.open_rows:
         return NoRegretError(
             f"{where}: none of its {mix.notes.open_rows} rows has an outcome: there is nothing to"
             " learn from"
         )
     return NoRegretError(f"{where}: there are no forecasts in it")
-
-
-def which_there_are(wanted: str, groups: list[str]) -> str:
-    """Say which groups there are, the nearest to the one that was asked for first.
-
-    >>> which_there_are("nroth", ["north", "east"])
-    ": did you mean 'north'? there are 'north', 'east'"
-    """
-    if not groups:
-        return ""
-    near = " or ".join(map(repr, get_close_matches(wanted, groups)))
-    return f":{f' did you mean {near}?' if near else ''} there are {listed(groups, MAX_SUGGESTED)}"

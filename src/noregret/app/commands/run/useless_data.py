@@ -29,6 +29,7 @@ def nothing_learned(run: Run) -> BaseException:
             f"{where}: none of its {run.predicted:,} rows has {name}, so there is nothing to"
             " learn from: to predict with a model, use ‘noregret predict’"
         )
+    run.reading.check_group()
     return NoRegretError(f"{where}: there are no examples in it")
 
 
