@@ -9,6 +9,7 @@ import numpy as np
 
 from noregret.errors import NoRegretError
 from noregret.hindsight.classes.domain import Unpriced
+from noregret.hindsight.proofs.deadline import expired
 from noregret.hindsight.proofs.rounding import Floats, norm, norm_above, shrunk_into_ball, upward
 from noregret.hindsight.solvers.curvature import Curvature, Factored, ManyRows, Search
 
@@ -177,6 +178,8 @@ def lowest_in_span(
             # gradient is −λ v, and by now it nearly is.
             multiplier = norm(g + images.T @ (inner - span @ w)) / radius
         elif abs(multiplier - last) <= (SAME_MULTIPLIER if rough else 0.3) * last:
+            break
+        if expired():
             break
     return span.T @ inner, multiplier
 

@@ -33,6 +33,9 @@ from noregret.proof.theorems.theorem import REGRETS, Theorem
 if TYPE_CHECKING:
     from noregret.proof.certificates.certifiable import Certifiable, LearnerLike
 
+# To prove the part of one weight in an answer, and to name it.
+SECONDS_PER_WEIGHT = 1e-6
+
 
 class LostDigits(NoRegretError):
     """Sums over the rows have too few digits left for a certificate."""
@@ -42,7 +45,9 @@ def certify(
     game: Certifiable, name: str | None, limits: Limits, given: Mapping[str, Any]
 ) -> Certificate:
     """Return the certificate of a game, within the time limit."""
-    with time_limit(limits) as deadline:
+    # What follows a search takes time as well: its proof, and the names of the weights.
+    after = min(0.5 * limits.seconds, SECONDS_PER_WEIGHT * game.width)
+    with time_limit(replace(limits, seconds=limits.seconds - after)) as deadline:
         return certified(game, name, limits, given, deadline)
 
 
