@@ -11,9 +11,8 @@ from typing import Any
 import pytest
 
 import noregret as nr
-from noregret.app.cli.find_commands import command_names, find
 from noregret.app.cli.options import Option, params_of
-from noregret.app.cli.parser import read
+from noregret.app.cli.parser import command_names, find, read
 from noregret.errors import WrongUsage
 from tests.app.run.commands import command, done, refused
 

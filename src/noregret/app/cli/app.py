@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from noregret.app.cli.find_commands import command_names, find
+from noregret.app.cli.parser import command_names, find, read, show_help
 from noregret.app.commands import DONE, FAILED, INTERRUPTED, MISUSED
 from noregret.errors import DataWarning, NoRegretError, WrongUsage, on_command_line
 
@@ -49,8 +49,6 @@ def run(arguments: Sequence[str]) -> int:
 
 def carry_out(arguments: list[str]) -> None:
     """Run a command, or show the help or the version."""
-    from noregret.app.cli import parser
-
     name = arguments[0] if arguments else ""
     if name == "--version":
         from noregret._version import __version__
@@ -58,14 +56,14 @@ def carry_out(arguments: list[str]) -> None:
         print(f"noregret {__version__}")
     elif name in command_names():
         command = find(name)
-        given = parser.read(command, arguments[1:])
+        given = read(command, arguments[1:])
         try:
             command.run(given)
         except NoRegretError as error:
             error.only(vars(given))
             raise
     elif name in ("", "-h", "--help"):
-        parser.show_help()
+        show_help()
         raise SystemExit(DONE if name else MISUSED)
     else:
         from noregret.app.cli.misuse import no_command

@@ -7,12 +7,8 @@ import inspect
 import shlex
 from collections.abc import Sequence
 from itertools import chain, takewhile, zip_longest
-from typing import TYPE_CHECKING
 
-from noregret.app.cli.find_commands import command_names
-
-if TYPE_CHECKING:
-    from noregret.app.cli.find_commands import Command
+from noregret.app.cli.parser import Command, command_names
 
 # Options of other programs for what is a positional argument here.
 FILES = ("--data", "--file", "--files", "--input", "--in", "--csv", "--path", "--model")

@@ -1,4 +1,6 @@
-"""Parse command lines with argparse, from the options that a command lists.
+"""Find commands, and parse their lines with argparse, from the options that a command lists.
+
+Commands are found by walking ``noregret.app.cli.commands``: a new one is a new file there.
 
 Processor time for import and one parse with 30 options, best of seven: argparse 4 ms, Click 8.5
 21 ms, Typer 0.29 178 ms (it imports pydantic). The whole start may take 300 ms, and argparse is
@@ -8,16 +10,38 @@ part of Python.
 from __future__ import annotations
 
 import argparse
+import importlib
 import inspect
+import pkgutil
 import textwrap
-from collections.abc import Iterator, Sequence
-from typing import Any, NoReturn
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, NamedTuple, NoReturn
 
-from noregret.app.cli.find_commands import Command, command_names, find
+from noregret.app.cli import commands
 from noregret.app.cli.options import Option
 from noregret.errors import WrongUsage
 
 ABOUT = "Online learning with certificates: results that prove how good they are."
+
+
+class Command(NamedTuple):
+    """A command: its name, the function that runs it, its options, and an example."""
+
+    name: str
+    run: Callable[[argparse.Namespace], None]
+    options: Sequence[Option]
+    example: str
+
+
+def command_names() -> list[str]:
+    """Return the names of all commands."""
+    return [module.name for module in pkgutil.iter_modules(commands.__path__)]
+
+
+def find(name: str) -> Command:
+    """Return a command."""
+    module = importlib.import_module(f"{commands.__name__}.{name}")
+    return Command(name, getattr(module, name), module.OPTIONS, module.EXAMPLE)
 
 
 class Formatter(argparse.HelpFormatter):
@@ -117,10 +141,10 @@ def show_help() -> None:
         formatter_class=Formatter,
         add_help=False,
     )
-    commands = parser.add_argument_group("Commands")
+    listed = parser.add_argument_group("Commands")
     for name in command_names():
         about = inspect.cleandoc(find(name).run.__doc__ or "")
-        commands.add_argument(name, help=about.partition("\n")[0])
+        listed.add_argument(name, help=about.partition("\n")[0])
     more = parser.add_argument_group("Help")
     more.add_argument("-h", "--help", action="help", help="Show this help.")
     more.add_argument("--version", action="store_true", help="Print the version.")

@@ -7,21 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from noregret.app.cli.options import (
-    CERTIFICATE,
-    HINDSIGHT,
-    INPUT,
-    JSON,
-    METHOD,
-    OUTPUT,
-    QUIET,
-    REPORT,
-    file,
-    flag,
-    number,
-    option,
-    whole_number,
-)
+from noregret.app.cli import options as ask
 from noregret.errors import NoRegretError, WrongUsage
 
 if TYPE_CHECKING:
@@ -38,70 +24,72 @@ DEMO = ("far.wav", "mic.wav", "near.wav", "clean.wav", "report.html")
 
 EXAMPLE = "noregret echo --far PLAYED.wav --mic RECORDED.wav --out CLEAN.wav"
 OPTIONS = [
-    file(
-        INPUT,
+    ask.file(
+        ask.INPUT,
         "--far",
         "The signal that the loudspeaker played (WAV, FLAC or OGG), of any number of channels and"
         " any sample rate. If it is shorter than the recording, silence follows.",
     ),
-    file(INPUT, "--mic", "The recording of the microphone, echo included."),
-    option(
-        INPUT,
+    ask.file(ask.INPUT, "--mic", "The recording of the microphone, echo included."),
+    ask.option(
+        ask.INPUT,
         "--channel",
         metavar="NUMBER",
-        type=whole_number,
+        type=ask.whole_number,
         help="The channel of the recording to use, from 1, if it has several.",
     ),
-    option(
-        METHOD,
+    ask.option(
+        ask.METHOD,
         "--tail",
         metavar="SECONDS",
-        type=number,
+        type=ask.number,
         default=0.256,
         help="Length of the adaptive filter.",
     ),
-    flag(METHOD, "--linear", help="Use the linear filter only, without the residual suppressor."),
-    option(
-        METHOD,
+    ask.flag(
+        ask.METHOD, "--linear", help="Use the linear filter only, without the residual suppressor."
+    ),
+    ask.option(
+        ask.METHOD,
         "--rate",
         metavar="HERTZ",
-        type=whole_number,
+        type=ask.whole_number,
         help="Sample rate to work and write at, 8000 to 48000 (default: that of the recording).",
     ),
-    file(
-        OUTPUT,
+    ask.file(
+        ask.OUTPUT,
         "--out",
         "Write the recording without the echo (.wav, .flac or .ogg). With --demo, the folder to"
         " write to.",
     ),
-    REPORT.but("Write an HTML report: echo reduction over time, the room, spectrograms."),
-    CERTIFICATE.but("Write the certificate of the linear filter (JSON)."),
-    HINDSIGHT.but(
+    ask.REPORT.but("Write an HTML report: echo reduction over time, the room, spectrograms."),
+    ask.CERTIFICATE.but("Write the certificate of the linear filter (JSON)."),
+    ask.HINDSIGHT.but(
         "Compare the first five minutes with the best fixed filter in hindsight, and certify the"
         " regret; this takes some seconds."
     ),
-    QUIET,
-    JSON,
-    flag(
+    ask.QUIET,
+    ask.JSON,
+    ask.flag(
         DEMONSTRATION,
         "--demo",
         help="Simulate a room and two voices, cancel the echo, and write sound files and a report.",
     ),
-    option(
+    ask.option(
         DEMONSTRATION,
         "--seed",
         metavar="NUMBER",
-        type=whole_number,
+        type=ask.whole_number,
         help="Seed of the voices and the noise (default: 0).",
     ),
-    flag(
+    ask.flag(
         LIVE,
         "--live",
         help="Play --far aloud, record the microphone meanwhile, and write --out without the echo;"
         " Ctrl-C ends it.",
     ),
-    option(LIVE, "--input", metavar="DEVICE", help="The microphone, by number or name."),
-    option(LIVE, "--output", metavar="DEVICE", help="The loudspeaker, by number or name."),
+    ask.option(LIVE, "--input", metavar="DEVICE", help="The microphone, by number or name."),
+    ask.option(LIVE, "--output", metavar="DEVICE", help="The loudspeaker, by number or name."),
 ]
 
 

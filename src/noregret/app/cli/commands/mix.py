@@ -5,38 +5,7 @@ from __future__ import annotations
 import inspect
 from typing import TYPE_CHECKING, Any
 
-from noregret.app.cli.options import (
-    CERTIFICATE,
-    DELIMITER,
-    DROP,
-    ENCODING,
-    FORMAT,
-    GROUP,
-    HEADER,
-    HINDSIGHT,
-    INPUT,
-    JSON,
-    LEARNER,
-    METHOD,
-    MODEL,
-    ON_ERROR,
-    ONLY,
-    OUTPUT,
-    PARAMETER,
-    PREDICTIONS,
-    QUIET,
-    QUOTES,
-    REPORT,
-    TARGET,
-    argument,
-    columns,
-    file,
-    number,
-    option,
-    params_of,
-    reading_options,
-    switch,
-)
+from noregret.app.cli import options as ask
 from noregret.errors import WrongUsage
 
 if TYPE_CHECKING:
@@ -51,71 +20,71 @@ CORRECTABLE = ("square", "absolute", "quantile", "percentage")
 
 EXAMPLE = "noregret mix FORECASTS.csv --target COLUMN"
 OPTIONS = [
-    argument(
+    ask.argument(
         "data",
         "FORECASTS",
         "One or more tables or globs, one row per round and one column per expert; - is standard"
         " input.",
         many=True,
     ),
-    TARGET.but("The column of outcomes; a row where it is empty is forecast only."),
-    columns(
+    ask.TARGET.but("The column of outcomes; a row where it is empty is forecast only."),
+    ask.columns(
         "--experts",
         "The columns to mix, as in A,B; may be repeated (default: all columns of numbers).",
     ),
-    DROP.but("Columns that are not forecasts, as in A,B; may be repeated."),
-    GROUP,
-    ONLY,
-    switch(INPUT, "--average", "Add the average and the median of all experts as experts."),
-    switch(
-        INPUT,
+    ask.DROP.but("Columns that are not forecasts, as in A,B; may be repeated."),
+    ask.GROUP,
+    ask.ONLY,
+    ask.switch(ask.INPUT, "--average", "Add the average and the median of all experts as experts."),
+    ask.switch(
+        ask.INPUT,
         "--correct",
         "Add a corrected forecast as an expert: a linear combination of the others plus a constant,"
         " learned from the rows before (default: with every loss but log and zero-one).",
         default=None,
     ),
-    FORMAT.but("File format: csv, tsv, parquet or jsonl (default: by extension)."),
-    HEADER,
-    QUOTES,
-    DELIMITER,
-    ENCODING,
-    ON_ERROR,
-    LEARNER.but(
+    ask.FORMAT.but("File format: csv, tsv, parquet or jsonl (default: by extension)."),
+    ask.HEADER,
+    ask.QUOTES,
+    ask.DELIMITER,
+    ask.ENCODING,
+    ask.ON_ERROR,
+    ask.LEARNER.but(
         "The algorithm: hedge, ada-hedge, ml-poly, boa, squint, fixed-share or another that"
         " ‘noregret learners’ lists (default: blend, which needs no parameter)."
     ),
-    PARAMETER,
-    option(
-        METHOD,
+    ask.PARAMETER,
+    ask.option(
+        ask.METHOD,
         "--loss",
         metavar="NAME",
         help="Loss of a forecast: square, absolute, quantile, percentage, log or zero-one"
         " (default: square).",
     ),
-    option(
-        METHOD,
+    ask.option(
+        ask.METHOD,
         "--quantile",
         metavar="LEVEL",
-        type=number,
+        type=ask.number,
         help="The quantile that is forecast, such as 0.9; implies --loss quantile.",
     ),
-    switch(
-        METHOD,
+    ask.switch(
+        ask.METHOD,
         "--gradient",
         "Compete with the best fixed weights, not only with the best expert (default: as --learner"
         " does).",
         default=None,
     ),
-    PREDICTIONS.but("Write every combined forecast (.csv or .parquet)."),
-    file(OUTPUT, "--weights", "Write the weights of every round (.csv or .parquet)."),
-    MODEL.but("Write the model, to continue with in Python."),
-    CERTIFICATE.but(
+    ask.PREDICTIONS.but("Write every combined forecast (.csv or .parquet)."),
+    ask.file(ask.OUTPUT, "--weights", "Write the weights of every round (.csv or .parquet)."),
+    ask.MODEL.but("Write the model, to continue with in Python."),
+    ask.CERTIFICATE.but(
         "Write the certificate (JSON); with --group one per group: 'cert-{group}.json'."
     ),
-    REPORT,
-    HINDSIGHT.but("Compare with the best expert in hindsight, and certify the regret."),
-    QUIET,
-    JSON,
+    ask.REPORT,
+    ask.HINDSIGHT.but("Compare with the best expert in hindsight, and certify the regret."),
+    ask.QUIET,
+    ask.JSON,
 ]
 
 
@@ -162,7 +131,7 @@ def mixing_options(given: Namespace, loss: str) -> Options:
     add = [AVERAGE, MEDIAN] if given.average else []
     if loss in CORRECTABLE if given.correct is None else given.correct:
         add.append(CORRECTED)
-    return reading_options(given, missing=ASLEEP, add=add, keep=keep, drop=drop)
+    return ask.reading_options(given, missing=ASLEEP, add=add, keep=keep, drop=drop)
 
 
 def master_of(given: Namespace) -> Master:
@@ -172,7 +141,7 @@ def master_of(given: Namespace) -> Master:
     from noregret.base.registry import find
     from noregret.experts import make
 
-    name, loss, params = given.learner, given.loss, params_of(given.parameter)
+    name, loss, params = given.learner, given.loss, ask.params_of(given.parameter)
     if name is not None and not name.strip():
         raise WrongUsage("--learner needs the name of an algorithm: got an empty name")
     if given.quantile is not None:

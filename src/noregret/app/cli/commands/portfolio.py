@@ -6,30 +6,7 @@ import time
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from noregret.app.cli.options import (
-    CERTIFICATE,
-    DELIMITER,
-    DROP,
-    ENCODING,
-    FORMAT,
-    HEADER,
-    INPUT,
-    JSON,
-    KEEP,
-    LEARNER,
-    METHOD,
-    MODEL,
-    OUTPUT,
-    PARAMETER,
-    QUIET,
-    REPORT,
-    argument,
-    file,
-    flag,
-    option,
-    params_of,
-    reading_options,
-)
+from noregret.app.cli import options as ask
 from noregret.errors import NoRegretError, WrongUsage
 
 if TYPE_CHECKING:
@@ -41,44 +18,46 @@ LOOK_LIKE_PRICES = "the numbers look like prices; --prices converts them to rela
 
 EXAMPLE = "noregret portfolio RELATIVES.csv"
 OPTIONS = [
-    argument(
+    ask.argument(
         "data",
         "RELATIVES",
         "A file of relatives, each a price divided by the one before: one row per round, one column"
         " per asset; - is standard input.",
     ),
-    flag(
-        INPUT,
+    ask.flag(
+        ask.INPUT,
         "--prices",
         help="The numbers are prices, not relatives.",
     ),
-    option(INPUT, "--date", metavar="COLUMN", help="The column of dates, which is not an asset."),
-    KEEP,
-    DROP,
-    FORMAT.but("File format: csv, tsv, parquet, jsonl or npz (default: by extension)."),
-    HEADER,
-    DELIMITER,
-    ENCODING,
-    LEARNER.but(
+    ask.option(
+        ask.INPUT, "--date", metavar="COLUMN", help="The column of dates, which is not an asset."
+    ),
+    ask.KEEP,
+    ask.DROP,
+    ask.FORMAT.but("File format: csv, tsv, parquet, jsonl or npz (default: by extension)."),
+    ask.HEADER,
+    ask.DELIMITER,
+    ask.ENCODING,
+    ask.LEARNER.but(
         "The strategy: eg-portfolio, universal-portfolio, ons-portfolio, uniform-rebalanced,"
         " buy-and-hold or follow-the-leader.",
         default="eg-portfolio",
     ),
-    PARAMETER,
-    option(
-        METHOD,
+    ask.PARAMETER,
+    ask.option(
+        ask.METHOD,
         "--cost",
         metavar="SHARE",
         help="Cost of trading, as a share of the amount sold and bought: 0.001 is 0.1%% (default:"
         " 0).",
     ),
-    file(OUTPUT, "--allocations", "Write the shares held in every round (CSV)."),
-    file(OUTPUT, "--relatives", "With --prices: write the relatives (CSV)."),
-    CERTIFICATE,
-    REPORT,
-    MODEL.but("Write the strategy with its state."),
-    QUIET,
-    JSON,
+    ask.file(ask.OUTPUT, "--allocations", "Write the shares held in every round (CSV)."),
+    ask.file(ask.OUTPUT, "--relatives", "With --prices: write the relatives (CSV)."),
+    ask.CERTIFICATE,
+    ask.REPORT,
+    ask.MODEL.but("Write the strategy with its state."),
+    ask.QUIET,
+    ask.JSON,
 ]
 
 
@@ -101,7 +80,7 @@ def portfolio(given: Namespace) -> None:
         raise WrongUsage("--relatives needs --prices")
     strategy, outputs = built(given), Outputs.of(given)
     drop = [*(given.drop or []), *([date] if date is not None and not given.keep else [])]
-    options = reading_options(given, drop=drop)
+    options = ask.reading_options(given, drop=drop)
     outputs.check([data])
     began = time.monotonic()
     diary = strategy.keep_diary() if outputs.allocations or outputs.report else []
@@ -135,7 +114,7 @@ def built(given: Namespace) -> Strategy:
     """Return the strategy that a command line names."""
     from noregret.portfolios import make
 
-    params, cost = params_of(given.parameter), given.cost
+    params, cost = ask.params_of(given.parameter), given.cost
     if cost is not None:
         if "cost" in params:
             raise WrongUsage("'cost' is given twice")

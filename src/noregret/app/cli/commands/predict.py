@@ -5,15 +5,7 @@ from __future__ import annotations
 import shlex
 from typing import TYPE_CHECKING
 
-from noregret.app.cli.options import (
-    DATA,
-    FORMAT,
-    MISSING,
-    ON_ERROR,
-    PREDICTIONS,
-    argument,
-    reading_options,
-)
+from noregret.app.cli import options as ask
 from noregret.errors import ModelFileError, NoRegretError, WrongUsage
 
 if TYPE_CHECKING:
@@ -21,15 +13,17 @@ if TYPE_CHECKING:
 
 EXAMPLE = "noregret predict MODEL DATA.csv"
 OPTIONS = [
-    argument("model", "MODEL", "The model that ‘noregret run --model’ wrote."),
-    DATA.but("One or more files or globs, with or without outcomes; - is standard input."),
-    FORMAT,
-    MISSING.but(
+    ask.argument("model", "MODEL", "The model that ‘noregret run --model’ wrote."),
+    ask.DATA.but("One or more files or globs, with or without outcomes; - is standard input."),
+    ask.FORMAT,
+    ask.MISSING.but(
         "At an empty cell: stop, zero or indicator (default: as when the model was trained).",
         default=None,
     ),
-    ON_ERROR,
-    PREDICTIONS.but("Write the predictions to a .csv or .parquet file instead of printing CSV."),
+    ask.ON_ERROR,
+    ask.PREDICTIONS.but(
+        "Write the predictions to a .csv or .parquet file instead of printing CSV."
+    ),
 ]
 
 
@@ -38,7 +32,7 @@ def predict(given: Namespace) -> None:
     from noregret.app.commands.run.scoring import score
 
     model, data, missing = given.model, given.data, given.missing
-    reading_options(given, missing=missing or "stop")
+    ask.reading_options(given, missing=missing or "stop")
     try:
         score(
             model,

@@ -8,50 +8,7 @@ import sys
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from noregret.app.cli.options import (
-    CATEGORIES,
-    CERTIFICATE,
-    DATA,
-    DELIMITER,
-    DROP,
-    ENCODING,
-    FORMAT,
-    GAP,
-    HEADER,
-    HINDSIGHT,
-    INPUT,
-    INTERACTIONS,
-    JSON,
-    KEEP,
-    LEARNER,
-    LOOK_BACK,
-    METHOD,
-    MISSING,
-    MODEL,
-    ON_ERROR,
-    ONLY,
-    OUTPUT,
-    PARAMETER,
-    PREDICTIONS,
-    QUIET,
-    QUOTES,
-    RECOVERY,
-    REPORT,
-    SHEET,
-    TARGET,
-    TEXT,
-    TIME,
-    columns,
-    duration,
-    file,
-    flag,
-    number,
-    option,
-    params_of,
-    reading_options,
-    switch,
-    whole_number,
-)
+from noregret.app.cli import options as ask
 from noregret.app.results import DEFAULT_LEARNER
 from noregret.errors import Diverged, WrongUsage
 
@@ -86,138 +43,140 @@ NOT_FOR_GROUPS = {
 }
 EXAMPLE = "noregret run DATA.csv --target COLUMN"
 OPTIONS = [
-    DATA,
-    TARGET,
-    FORMAT,
-    HEADER,
-    QUOTES,
-    DELIMITER,
-    ENCODING,
-    SHEET,
-    DROP,
-    KEEP,
-    CATEGORIES,
-    TEXT,
-    TIME,
-    INTERACTIONS,
-    MISSING,
-    ON_ERROR,
-    flag(
-        INPUT,
+    ask.DATA,
+    ask.TARGET,
+    ask.FORMAT,
+    ask.HEADER,
+    ask.QUOTES,
+    ask.DELIMITER,
+    ask.ENCODING,
+    ask.SHEET,
+    ask.DROP,
+    ask.KEEP,
+    ask.CATEGORIES,
+    ask.TEXT,
+    ask.TIME,
+    ask.INTERACTIONS,
+    ask.MISSING,
+    ask.ON_ERROR,
+    ask.flag(
+        ask.INPUT,
         "--follow",
         help="Wait at the end of the file for lines that are added to it, until Ctrl-C.",
     ),
-    option(
-        INPUT,
+    ask.option(
+        ask.INPUT,
         "--group",
         dest="by",
         metavar="COLUMN",
         help="The column that names the group of each row, such as a shop: every group has a"
         " learner of its own.",
     ),
-    ONLY.but("With --group: use only the rows of this group, as a game of its own."),
-    option(
-        INPUT,
+    ask.ONLY.but("With --group: use only the rows of this group, as a game of its own."),
+    ask.option(
+        ask.INPUT,
         "--id",
         metavar="FIELD",
         help="The field of JSON lines that says which belong together: a line without the target is"
         " predicted, and learned when a later line with the same id has the target.",
     ),
-    option(
-        INPUT,
+    ask.option(
+        ask.INPUT,
         "--positive",
         metavar="VALUE",
         help="The class whose probability is predicted, against all others.",
     ),
-    option(
-        INPUT,
+    ask.option(
+        ask.INPUT,
         "--task",
         metavar="KIND",
         help="What the target is: numbers or classes (default: text, booleans and two different"
         " values are classes; others are numbers).",
     ),
-    option(
-        INPUT,
+    ask.option(
+        ask.INPUT,
         "--hash",
         metavar="BITS",
-        type=whole_number,
+        type=ask.whole_number,
         help="Hash feature names into 2^BITS slots, so that memory is bounded.",
     ),
-    LEARNER.but(
+    ask.LEARNER.but(
         "The algorithm; ‘noregret learners’ lists all. auto needs no learning rate, no scaling and"
         " no other tuning.",
         default=DEFAULT_LEARNER,
     ),
-    PARAMETER,
-    switch(METHOD, "--intercept", "Give every example a feature that is always 1."),
-    option(
-        METHOD,
+    ask.PARAMETER,
+    ask.switch(ask.METHOD, "--intercept", "Give every example a feature that is always 1."),
+    ask.option(
+        ask.METHOD,
         "--scale",
         metavar="RULE",
         help="Scale features: none, max (by the largest value so far), standard (mean 0, deviation"
         " 1) or unit (every example to norm 1). auto needs none.",
     ),
-    option(
-        METHOD,
+    ask.option(
+        ask.METHOD,
         "--fourier",
         metavar="COUNT",
-        type=whole_number,
+        type=ask.whole_number,
         help="Replace each row, after scaling, by COUNT random Fourier features, which approximate"
         " a Gaussian kernel.",
     ),
-    option(
-        METHOD,
+    ask.option(
+        ask.METHOD,
         "--width",
         metavar="NUMBER",
-        type=number,
+        type=ask.number,
         help="Width of the Gaussian kernel (default: 1).",
     ),
-    option(
-        METHOD,
+    ask.option(
+        ask.METHOD,
         "--fourier-seed",
         metavar="NUMBER",
-        type=whole_number,
+        type=ask.whole_number,
         help="Seed of the Fourier features (default: 0).",
     ),
-    PREDICTIONS.but(
+    ask.PREDICTIONS.but(
         "Write every prediction, made before its outcome was seen (.csv or .parquet); to - at once,"
         " with the summary on stderr.",
     ),
-    columns(
+    ask.columns(
         "--pass",
         "Copy columns into the predictions, such as id,time; may be repeated.",
-        OUTPUT,
+        ask.OUTPUT,
         dest="passed",
     ),
-    MODEL,
-    option(
-        OUTPUT,
+    ask.MODEL,
+    ask.option(
+        ask.OUTPUT,
         "--save-every",
         metavar="TIME",
-        type=duration,
+        type=ask.duration,
         help="Write the model again whenever this time has passed, such as 10s or 5min.",
     ),
-    CERTIFICATE,
-    REPORT,
-    HINDSIGHT,
-    LOOK_BACK,
-    GAP,
-    QUIET,
-    JSON,
-    file(
-        RECOVERY,
+    ask.CERTIFICATE,
+    ask.REPORT,
+    ask.HINDSIGHT,
+    ask.LOOK_BACK,
+    ask.GAP,
+    ask.QUIET,
+    ask.JSON,
+    ask.file(
+        ask.RECOVERY,
         "--checkpoint",
         "Save checkpoints to this file, from which an interrupted run can resume.",
     ),
-    option(
-        RECOVERY,
+    ask.option(
+        ask.RECOVERY,
         "--every",
         metavar="ROWS",
-        type=whole_number,
+        type=ask.whole_number,
         default=1_000_000,
         help="Rows between checkpoints.",
     ),
-    file(RECOVERY, "--resume", "Resume from a checkpoint, with the same options as before."),
+    ask.file(
+        ask.RECOVERY, "--resume", "Resume from a checkpoint, with the same options as before."
+    ),
 ]
 CURES = (
     "on the command line use -p rate=…, -p step=implicit, --scale unit",
@@ -240,7 +199,7 @@ def run(given: Namespace) -> None:
     from noregret.app.results.loss_choice import is_open
     from noregret.linear.learner import is_of_classes
 
-    params = params_of(given.parameter)
+    params = ask.params_of(given.parameter)
     # The rows of one group are a game like any other.
     group, given.by = (given.by, None) if given.only is not None else (None, given.by)
     check_options(given)
@@ -292,7 +251,7 @@ def stream_asked(given: Namespace, group: str | None, classes: bool, resume: str
     from noregret.streams.options import INDICATOR, STOP
 
     instead = {"missing": given.missing or STOP, "scale": given.scale or "none", "group": group}
-    options = reading_options(given, fourier=fourier_text(given), **instead, **passing(given))
+    options = ask.reading_options(given, fourier=fourier_text(given), **instead, **passing(given))
     stream = stream_of(given.data, options)
     options = stream.options  # with the table that an address names
     if group is not None and stream.name == "jsonl":
@@ -322,11 +281,11 @@ def answers_of(outputs: Outputs, stream: Stream) -> Answers | None:
     return Answers(sys.stdout.buffer, stream.name == "jsonl")
 
 
-def check_absent(given: Namespace, unfit: dict[str, str], option: str) -> None:
+def check_absent(given: Namespace, unfit: dict[str, str], other: str) -> None:
     """Refuse options that do not go with another one."""
     for name, why in unfit.items():
         if getattr(given, name) is not None:
-            raise WrongUsage(f"{why}: leave --{name} out with {option}")
+            raise WrongUsage(f"{why}: leave --{name} out with {other}")
 
 
 def passing(given: Namespace) -> dict[str, Any]:

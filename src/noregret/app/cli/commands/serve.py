@@ -5,17 +5,7 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING
 
-from noregret.app.cli.options import (
-    LEARNER,
-    METHOD,
-    PARAMETER,
-    TARGET,
-    duration,
-    file,
-    option,
-    params_of,
-    whole_number,
-)
+from noregret.app.cli import options as ask
 from noregret.errors import NoRegretError, WrongUsage
 
 if TYPE_CHECKING:
@@ -29,39 +19,39 @@ if TYPE_CHECKING:
 EXAMPLE = "noregret serve --learner auto --store shop.db"
 ADDRESS, CONFIGURATION = "Address", "Configuration"
 OPTIONS = [
-    LEARNER.but("The algorithm (default: the one in the store)."),
-    PARAMETER,
-    option(
-        METHOD,
+    ask.LEARNER.but("The algorithm (default: the one in the store)."),
+    ask.PARAMETER,
+    ask.option(
+        ask.METHOD,
         "--ttl",
         metavar="TIME",
-        type=duration,
+        type=ask.duration,
         help="How long to wait for the label of a prediction, as in 24h (default: no limit).",
     ),
-    file(METHOD, "--store", "The journal: all events and the model, in one SQLite file."),
-    TARGET.but("The outcome's name in exported rows.", default="y"),
-    file(
+    ask.file(ask.METHOD, "--store", "The journal: all events and the model, in one SQLite file."),
+    ask.TARGET.but("The outcome's name in exported rows.", default="y"),
+    ask.file(
         CONFIGURATION,
         "--config",
         "Several models and API keys, in TOML, instead of the options above.",
     ),
-    option(
+    ask.option(
         CONFIGURATION,
         "--new-key",
         metavar="NAME",
         help="Make an API key, print what to configure, and exit.",
     ),
-    option(ADDRESS, "--host", metavar="HOST", default="127.0.0.1", help="Where to listen."),
-    option(
+    ask.option(ADDRESS, "--host", metavar="HOST", default="127.0.0.1", help="Where to listen."),
+    ask.option(
         ADDRESS,
         "--port",
         metavar="PORT",
-        type=whole_number,
+        type=ask.whole_number,
         default=8000,
         help="The port; 0 for any.",
     ),
-    file(ADDRESS, "--tls-certificate", "The certificate for HTTPS, in PEM."),
-    file(ADDRESS, "--tls-key", "Its private key, in PEM."),
+    ask.file(ADDRESS, "--tls-certificate", "The certificate for HTTPS, in PEM."),
+    ask.file(ADDRESS, "--tls-key", "Its private key, in PEM."),
 ]
 
 
@@ -88,7 +78,7 @@ def serve(given: Namespace) -> None:
     elif given.store is None:
         raise WrongUsage("--store names the file of the journal", "as in --store shop.db")
     else:
-        params = params_of(given.parameter)
+        params = ask.params_of(given.parameter)
         what = Configuration(
             {DEFAULT: Model(given.store, given.learner, params, given.target, given.ttl)}
         )
