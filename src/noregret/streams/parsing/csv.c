@@ -104,9 +104,11 @@ INLINE const uint32_t *read_row(const Reader *reader, const noregret_piece *piec
 }
 
 static BITWISE(int, read_piece,
-               (const Reader *reader, const noregret_piece *piece, noregret_table *table),
+               (const Reader *reader, noregret_piece *piece, noregret_table *table),
                (reader, piece, table)) {
+    const noregret_mark_set set = {reader->delimiter, '\n', 0, 4};
     const uint32_t *mark = piece->marks;
+    noregret_mark(piece, set);
     for (const char *p = piece->start; p < piece->end; table->line_count++) {
         if (noregret_at_line_end(p, piece->end)) {
             *reader->returns |= *p == '\r';
@@ -131,7 +133,7 @@ static BITWISE(int, read_piece,
 
 /* The last line may lack its newline: it is read from a copy that has one. */
 static int read_last_line(Reader *reader, const char *p, noregret_piece *piece,
-                          noregret_mark_set set, noregret_table *table) {
+                          noregret_table *table) {
     const size_t size = (size_t)(reader->end - p);
     char *copy = malloc(size + 1);
     if (copy == NULL) {
@@ -140,11 +142,8 @@ static int read_last_line(Reader *reader, const char *p, noregret_piece *piece,
     memcpy(copy, p, size);
     copy[size] = '\n';
     reader->safe = copy, reader->end = copy + size + 1;
-    int plain = noregret_next_piece(piece, copy, reader->end);
-    if (plain) {
-        noregret_mark(piece, set);
-        plain = read_piece(reader, piece, table);
-    }
+    const int plain =
+        noregret_next_piece(piece, copy, reader->end) && read_piece(reader, piece, table);
     free(copy);
     return plain;
 }
@@ -180,7 +179,6 @@ static int skips(int64_t columns, const int32_t *places) {
 
 int noregret_read_csv(noregret_table *table, const char *text, size_t size, int64_t columns,
                       const int32_t *places, char delimiter, int missing) {
-    const noregret_mark_set set = {delimiter, '\n', 0, 4};
     int32_t *unfilled = malloc((size_t)table->width * sizeof(int32_t) + 1);
     noregret_piece piece = {NULL, NULL, NULL, 0, 0, 0};
     if (unfilled == NULL) {
@@ -195,12 +193,11 @@ int noregret_read_csv(noregret_table *table, const char *text, size_t size, int6
     table->returns = skips(columns, places);
     int plain = !table->returns || size == 0 || memchr(text, '"', size) == NULL;
     while (plain > 0 && p < reader.end && noregret_next_piece(&piece, p, reader.end)) {
-        noregret_mark(&piece, set);
         plain = read_piece(&reader, &piece, table);
         p = piece.end;
     }
     if (plain > 0 && p < text + size) {
-        plain = read_last_line(&reader, p, &piece, set, table);
+        plain = read_last_line(&reader, p, &piece, table);
     }
     free(unfilled);
     noregret_free_piece(&piece);

@@ -1,5 +1,7 @@
 #include "row_buffers.h"
 
+#include "cpu_dispatch.h"
+
 #include <stdlib.h>
 
 int noregret_enlarge(noregret_lines *lines, void **block, int64_t items, size_t size) {
@@ -91,10 +93,12 @@ void noregret_free_scanned(noregret_scanned *scanned) {
     memset(scanned, 0, sizeof *scanned);
 }
 
-int64_t noregret_count_lines(const char *text, size_t size) {
+enum { COUNTED = 224 }; /* whole vectors, and below what a narrow counter can take */
+
+DISPATCHED(int64_t, noregret_count_lines, (const char *text, size_t size), (text, size)) {
     int64_t count = 0;
-    for (size_t k = 0; k < size;) { /* in runs that a narrow counter can take, so vectors do it */
-        const size_t stop = size - k < 255 ? size : k + 255;
+    for (size_t k = 0; k < size;) {
+        const size_t stop = size - k < COUNTED ? size : k + COUNTED;
         uint8_t found = 0;
         for (; k < stop; k++) {
             found += text[k] == '\n';
