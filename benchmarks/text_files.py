@@ -49,6 +49,7 @@ from noregret.streams.source import Source
 
 PACKAGES = ("vowpalwabbit",)
 RATE = 0.1
+TARGETS = {"VW": 4, "svmlight": 6}
 ALIKE = 0.02  # of the loss: what sharing weights and single precision cost the peer
 
 
@@ -74,7 +75,7 @@ def run(quick: bool) -> Iterator[Row | Grid]:
         same = "" if kind == "VW" else ", the same rows as VW text"
         beside = f"Vowpal Wabbit{same} {duration(theirs)}"
         figure = f"{duration(learning)}, {speed(size / learning)}"
-        yield faster(f"{work}, learning only", figure, beside, theirs / learning, 6)
+        yield faster(f"{work}, learning only", figure, beside, theirs / learning, TARGETS[kind])
         if kind == "svmlight":
             certified = once([*ours(kind, path), QUIET])
             figure = f"{duration(certified)}, {speed(size / certified)}"
