@@ -35,6 +35,6 @@ def constant_feature(table: Floats, seen: Any, rounds: int) -> tuple[int, float]
 
 def check_features(table: Floats) -> None:
     """Raise ValueError if the statistics of features are invalid."""
-    # All but the weights and the sum of the values are sums of squares, variances or counts.
-    if (np.delete(table[:, 8:], 17 - 8, axis=1) < 0).any() or not table[0, 16] > 0:
+    squares = [at for at in range(8, table.shape[1]) if at != 17]  # all but the sum of the values
+    if any((table[:, at] < 0).any() for at in squares) or not table[0, 16] > 0:
         raise ValueError("array features holds a negative sum of squares or variance")
