@@ -42,6 +42,7 @@ cdef class Bank(Engine):
         Number of outcomes still unknown when a prediction is made.
     """
 
+    ADVICE = "scale the outcomes or the importances down"
     SIGNED = (*Engine.SIGNED, *Exponential.SIGNED)
 
     def __cinit__(self, loss="square", loss_parameter: float | None = None, recent=True, delay=0):
@@ -152,10 +153,6 @@ cdef class Bank(Engine):
     def linear(self):
         """False: predictions are not weights times features."""
         return False
-
-    def advice(self, norm):
-        """Return advice for numbers that become too large."""
-        return "scale the outcomes or the importances down"
 
     @property
     def takes_importance(self):

@@ -38,6 +38,7 @@ cdef class ClassBank(ClassEngine):
         If True, some members use the latest classes.
     """
 
+    ADVICE = "scale the importances down"
     SIGNED = (*ClassEngine.SIGNED, *Exponential.SIGNED)
 
     def __cinit__(self, recent=True):
@@ -208,10 +209,6 @@ cdef class ClassBank(ClassEngine):
     def weights(self):
         """Return linear weights, a row per feature, a column per class: those of one member."""
         return self.members.weights(self.classes, self.rounds)
-
-    def advice(self, norm):
-        """Return advice for numbers that become too large."""
-        return "scale the importances down"
 
     # The state: that of the engine, and of the filters and weighers under their names.
 

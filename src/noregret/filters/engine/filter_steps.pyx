@@ -42,6 +42,7 @@ cdef class Steepest(Sliding):
 cdef class Normalised(Sliding):
     """Normalised least mean squares: a = rate · e / (ε + ‖x‖²)."""
 
+    ADVICE = "use a larger epsilon, or scale the signals to ordinary sizes"
     cdef double rate, cushion
 
     def __init__(self, taps: int, rate: float, cushion: float):
@@ -51,10 +52,6 @@ cdef class Normalised(Sliding):
     cdef double step(self, double error) noexcept nogil:
         self.share = 1 / (self.cushion + self.correlation(0))
         return self.rate * error * self.share
-
-    def advice(self, norm):
-        """Return the remedy for diverging weights."""
-        return "use a larger epsilon, or scale the signals to ordinary sizes"
 
 
 cdef class Signed(Sliding):
@@ -79,6 +76,7 @@ cdef class Projecting(Sliding):
     shifts along its diagonal: a sample costs two passes over the weights, plus about K³/6 operations.
     """
 
+    ADVICE = "use a larger epsilon, or scale the signals to ordinary sizes"
     cdef double rate, cushion
     cdef double* matrix                 # XᵀX of the last window
     cdef double* errors                 # of the last K windows, after the last step
@@ -131,10 +129,6 @@ cdef class Projecting(Sliding):
             self.matrix[i] = gram[i]
         return FINE
 
-    def advice(self, norm):
-        """Return the remedy for diverging weights."""
-        return "use a larger epsilon, or scale the signals to ordinary sizes"
-
     def kept(self):
         """Return the arrays of a state besides the window."""
         self.check_free()
@@ -144,6 +138,7 @@ cdef class Projecting(Sliding):
 cdef class Recursive(Sliding):
     """Recursive least squares: ridge regression on all windows so far, with forgetting."""
 
+    ADVICE = "scale the signals to ordinary sizes, or use a larger penalty"
     cdef Forward ridge                  # P, and the weights
     cdef Row row
     cdef bint forgets
@@ -173,10 +168,6 @@ cdef class Recursive(Sliding):
             self.ridge.forget()
         self.share = 1 / (1 + square)
         return FINE
-
-    def advice(self, norm):
-        """Return the remedy for diverging weights."""
-        return "scale the signals to ordinary sizes, or use a larger penalty"
 
     def impulse_response(self):
         """Return the weights of the next prediction, that of the newest sample first."""

@@ -46,6 +46,7 @@ cdef double MAX_STATE_WEIGHT = 1e200  # in a state, also of least squares, which
 cdef class Sliding:
     """The base: a window, weights, and sums over the window for lags 0 to K − 1."""
 
+    ADVICE = "use a smaller rate"  # against weights that diverge
     # Numbers of the state that may be negative.
     SIGNED = ("loss_rest",)  # type: tuple[str, ...]
 
@@ -265,7 +266,7 @@ cdef class Sliding:
 
     def advice(self, norm):
         """Return the remedy for diverging weights."""
-        return "use a smaller rate"
+        return self.ADVICE
 
     # The weights, and the state as named arrays and numbers.
 

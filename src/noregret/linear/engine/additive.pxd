@@ -4,8 +4,8 @@ from noregret.linear.engine.engine cimport Engine, Rate, Row
 cdef class Scaled(Engine):
     cdef Py_ssize_t stride        # numbers stored per feature
     cdef double radius
-    cdef double norm2             # of the stored numbers, kept incrementally,
-    cdef double doubt             # and a bound on its rounding error
+    cdef public double norm2      # of the stored numbers, kept incrementally,
+    cdef public double doubt      # and a bound on its rounding error
 
     cdef int grow(self, double moved, double grown) noexcept nogil
     cdef void project_on_ball(self) noexcept nogil

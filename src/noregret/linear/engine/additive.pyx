@@ -63,6 +63,8 @@ cdef double MAX_DISTANCE = 1e3
 cdef class Scaled(Engine):
     """An engine whose weights, factor × stored, can be projected on a ball; ``stride`` numbers are stored per feature."""
 
+    NUMBERS = ("norm2", "doubt")
+
     def __cinit__(self, *args, **options):
         self.stride = 1
 
@@ -112,15 +114,6 @@ cdef class Scaled(Engine):
         self.norm2 *= self.factor * self.factor
         self.doubt *= self.factor * self.factor
         self.factor = 1
-
-    def scalars(self):
-        """Return the numbers of the state."""
-        return Engine.scalars(self) | {"norm2": self.norm2, "doubt": self.doubt}
-
-    def restore(self, numbers):
-        """Restore the numbers of a state."""
-        Engine.restore(self, numbers)
-        self.norm2, self.doubt = numbers["norm2"], numbers["doubt"]
 
 
 cdef class Additive(Scaled):
@@ -324,8 +317,9 @@ cdef double SHORTEST_NORM2 = 1e-290
 cdef class ShrinkingMargin(Additive):
     """After k − 1 corrections, an example with a margin below (1 − α)·B/√k moves w by C/√k."""
 
+    NUMBERS = (*Additive.NUMBERS, "corrections")
     cdef double accuracy
-    cdef long long corrections
+    cdef public long long corrections
 
     def __init__(self, accuracy=0.5):
         Additive.__init__(self, "mistake", rate=sqrt(2.0), schedule="sqrt", domain="ball", radius=1.0)
@@ -358,20 +352,10 @@ cdef class ShrinkingMargin(Additive):
         """True if rounds may have importances."""
         return False
 
-    def scalars(self):
-        """Return the numbers of the state."""
-        return Scaled.scalars(self) | {"corrections": self.corrections}
-
     def check_state(self, arrays, numbers):
         """Raise ValueError if there are more corrections than rounds."""
         if numbers["corrections"] > numbers["rounds"]:
             raise ValueError("the state has more corrections than rounds")
-
-    def restore(self, numbers):
-        """Restore the numbers of a state."""
-        Scaled.restore(self, numbers)
-        self.corrections = numbers["corrections"]
-
 
 # Follow the leader on the box: the best corner so far.
 

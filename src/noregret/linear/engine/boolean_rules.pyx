@@ -70,8 +70,9 @@ cdef class Conjunction(Engine):
     are kept, which no example satisfies, and the score is −½.
     """
 
-    cdef bint started
-    cdef double clock_at_start
+    NUMBERS = ("started", "clock_at_start")
+    cdef public bint started
+    cdef public double clock_at_start
     SIGNED = (*Engine.SIGNED, "clock_at_start")
 
     def __init__(self):
@@ -107,12 +108,7 @@ cdef class Conjunction(Engine):
         """Initialise new features: absent from every positive example, so their negations are kept."""
         return self.clock_at_start - self.clock if self.started else 0
 
-    def scalars(self):
-        """Return the numbers of the state."""
-        return Engine.scalars(self) | {"started": bool(self.started), "clock_at_start": self.clock_at_start}
-
     def restore(self, numbers):
         """Restore the numbers of a state."""
         Engine.restore(self, numbers)
-        self.started, self.clock_at_start = numbers["started"], numbers["clock_at_start"]
         self.initial = -1 if self.started else 0

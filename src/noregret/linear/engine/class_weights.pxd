@@ -9,8 +9,8 @@ cdef class ClassWeights(ClassEngine):
     cdef double l1, l2, beta
     cdef double* squares              # of gradients, for each weight
     cdef double* sums                 # of FTRL-Proximal
-    cdef double farthest              # the largest norm of the weights, for gradient steps,
-    cdef double stepped               # and the sum of the rates times the squared norms of the gradients
+    cdef public double farthest       # the largest norm of the weights, for gradient steps,
+    cdef public double stepped        # and the sum of the rates times the squared norms of the gradients
 
     cdef void implicit_pull(self, Py_ssize_t y, double reach) noexcept nogil
     cdef void project_shortfalls(self, Py_ssize_t y, double reach) noexcept nogil

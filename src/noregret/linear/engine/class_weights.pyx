@@ -64,6 +64,7 @@ cdef class ClassWeights(ClassEngine):
         Of FTRL-Proximal.
     """
 
+    NUMBERS = (*ClassEngine.NUMBERS, "farthest", "stepped")
     SIGNED_ARRAYS = ("sums",)
 
     def __init__(self, loss="softmax", rate=1.0, schedule="constant", horizon: int | None = None,
@@ -352,15 +353,6 @@ cdef class ClassWeights(ClassEngine):
     def accounts(self):
         """Return the largest norm of the weights, and Σ η‖g‖², as arrays of one number."""
         return {"farthest": np.array([self.farthest]), "stepped": np.array([self.stepped])}
-
-    def scalars(self):
-        """Return the numbers of the state."""
-        return ClassEngine.scalars(self) | {"farthest": self.farthest, "stepped": self.stepped}
-
-    def restore(self, numbers):
-        """Restore the numbers of a state."""
-        ClassEngine.restore(self, numbers)
-        self.farthest, self.stepped = numbers["farthest"], numbers["stepped"]
 
     def get_state(self):
         """Return the state: (arrays, numbers), with one number per feature and class."""

@@ -51,6 +51,9 @@ cdef Rate as_rate(object rate, object schedule, object horizon):
 cdef class Engine:
     """One point of the table loss × distance × domain × rate, with its weights."""
 
+    ADVICE = "use a smaller rate"  # against weights that diverge
+    # Attributes of the state besides those of every engine.
+    NUMBERS = ()
     # Numbers of the state that may be negative.
     SIGNED = ("offset", "clock", "offset_sum", "loss_sum", "loss_rest")
 
@@ -291,7 +294,7 @@ cdef class Engine:
             state[f"most_{name}"] = self.most[k]
             state[f"limit_{name}"] = self.limit[k]
             state[f"first_over_{name}"] = self.first_over[k]
-        return state
+        return state | {name: getattr(self, name) for name in self.NUMBERS}
 
     def get_state(self) -> tuple[dict[str, Floats], dict[str, Any]]:
         """Return the state: (arrays, numbers)."""
@@ -327,16 +330,20 @@ cdef class Engine:
             self.most[k] = numbers[f"most_{name}"]
             self.limit[k] = numbers[f"limit_{name}"]
             self.first_over[k] = numbers[f"first_over_{name}"]
+        for name in self.NUMBERS:
+            setattr(self, name, numbers[name])
 
     def advice(self, norm):
         """Return advice for weights that diverge."""
-        return "use a smaller rate"
+        return self.ADVICE
 
 
 # An engine that does not learn: it checks, measures and records rows. Batch methods set its weights.
 
 cdef class FixedWeights(Engine):
     """An engine with given weights."""
+
+    ADVICE = "scale the outcomes down"
 
     def __init__(self, loss: str | Loss = "square", loss_parameter: float | None = None):
         self.loss = as_loss(loss, loss_parameter)
@@ -347,7 +354,3 @@ cdef class FixedWeights(Engine):
             raise ValueError(f"{len(weights)} weights for {self.size} features")
         self.arrays["stored"][:self.size] = weights
         self.offset = offset
-
-    def advice(self, norm):
-        """Return advice for outcomes whose squares overflow."""
-        return "scale the outcomes down"

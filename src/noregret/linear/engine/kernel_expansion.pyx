@@ -60,6 +60,8 @@ cdef inline void add_squared_distances(
 cdef class Support(Engine):
     """A kernel, the support vectors and their score."""
 
+    ADVICE = "use a smaller rate, or scale the examples down"
+
     def build(self, kernel, width, degree, offset, budget):
         """Start with the zero function."""
         one_of("kernel", kernel, KERNELS)
@@ -280,7 +282,3 @@ cdef class Support(Engine):
             for j in range(self.vectors):
                 value = self.values[i * self.budget + j]
                 self.squares[j] += value * value
-
-    def advice(self, norm):
-        """Return advice for numbers that become too large."""
-        return "use a smaller rate, or scale the examples down"

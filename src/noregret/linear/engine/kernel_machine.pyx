@@ -45,17 +45,18 @@ cdef double MAX_DISTANCE = 1e3
 cdef class KernelMachine(Support):
     """Explicit steps on any loss, unconstrained or in a ball; the perceptron has the mistake loss."""
 
+    NUMBERS = (*Support.NUMBERS, "norm2", "doubt", "reach", "steepness", "removals", "first_removal", "moved", "exchanged")
     SIGNED = (*Engine.SIGNED, "exchanged")
 
     cdef Rate rate
     cdef double radius                     # 0 if unconstrained
-    cdef double norm2, doubt               # |f|² in units of the factor, and its error bound
-    cdef double reach                      # the largest √k(x, x)
-    cdef double steepness                  # Σ |gradient|²
-    cdef long long removals                # vectors removed
-    cdef long long first_removal           # round of the first removal
-    cdef double moved                      # Σ |e|
-    cdef double exchanged                  # Σ |e|² − 2 e·f
+    cdef public double norm2, doubt        # |f|² in units of the factor, and its error bound
+    cdef public double reach               # the largest √k(x, x)
+    cdef public double steepness           # Σ |gradient|²
+    cdef public long long removals         # vectors removed
+    cdef public long long first_removal    # round of the first removal
+    cdef public double moved               # Σ |e|
+    cdef public double exchanged           # Σ |e|² − 2 e·f
     cdef double[::1] lengths               # √k(s, s)
     cdef double[:, ::1] gram, inverse      # of the vectors at length 1, once the budget is full
     cdef double[:, ::1] scratch
@@ -349,14 +350,6 @@ cdef class KernelMachine(Support):
             "exchanged": np.array([self.exchanged]),
         }
 
-    def scalars(self):
-        """Return the numbers of the state."""
-        return Support.scalars(self) | {
-            "norm2": self.norm2, "doubt": self.doubt, "reach": self.reach, "steepness": self.steepness,
-            "removals": self.removals, "first_removal": self.first_removal, "moved": self.moved,
-            "exchanged": self.exchanged,
-        }
-
     def get_state(self):
         """Return the state: (arrays, numbers)."""
         if self.loss is None:
@@ -394,10 +387,3 @@ cdef class KernelMachine(Support):
         if not fabs(self.norm2 - kept) <= 1e-6 * (self.norm2 + kept) + numbers["doubt"] + self.doubt:
             raise ValueError("the state's norm is not that of its function")
         self.norm2, self.doubt = kept, numbers["doubt"]
-
-    def restore(self, numbers):
-        """Restore the numbers of a state."""
-        Support.restore(self, numbers)
-        self.norm2, self.doubt, self.reach = numbers["norm2"], numbers["doubt"], numbers["reach"]
-        self.steepness, self.removals = numbers["steepness"], numbers["removals"]
-        self.first_removal, self.moved, self.exchanged = numbers["first_removal"], numbers["moved"], numbers["exchanged"]

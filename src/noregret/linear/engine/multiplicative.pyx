@@ -35,6 +35,8 @@ cdef double CANCELLATION = 1e-13
 cdef class Multiplicative(Engine):
     """Exponentiated gradient over the features seen so far, or ``dimension`` if that is more."""
 
+    ADVICE = "use a smaller rate, or scale the input or the outcomes down"
+    NUMBERS = ("reference", "total", "total_rest", "total_peak", "unborn_sum")
     SIGNED = (*Engine.SIGNED, "reference", "total", "total_rest", "unborn_sum")
 
     cdef Rate rate
@@ -42,10 +44,10 @@ cdef class Multiplicative(Engine):
     cdef double weight
     cdef double* logs
     cdef double* mass               # exp(log − reference), both signs together
-    cdef double reference
-    cdef double total, total_rest   # of the masses, twice the working precision
-    cdef double total_peak          # since the last count
-    cdef double unborn_sum          # the sum for the mean of a feature still to come
+    cdef public double reference
+    cdef public double total, total_rest   # of the masses, twice the working precision
+    cdef public double total_peak   # since the last count
+    cdef public double unborn_sum   # the sum for the mean of a feature still to come
     cdef double[3] sums_before      # before the latest features arrived: the sums,
     cdef object before              # and the whole state, where they moved the reference
 
@@ -293,24 +295,10 @@ cdef class Multiplicative(Engine):
         """True if rounds may have importances."""
         return bool(self.implicit)
 
-    def scalars(self):
-        """Return the numbers of the state."""
-        return Engine.scalars(self) | {
-            "reference": self.reference, "total": self.total, "total_rest": self.total_rest,
-            "total_peak": self.total_peak, "unborn_sum": self.unborn_sum,
-        }
-
     def restore(self, numbers):
         """Restore the numbers of a state."""
         Engine.restore(self, numbers)
-        self.reference, self.total_peak = numbers["reference"], numbers["total_peak"]
-        self.total, self.total_rest = numbers["total"], numbers["total_rest"]
-        self.unborn_sum = numbers["unborn_sum"]
         masses = float(self.arrays["mass"].sum())
         if not abs(self.total + self.total_rest - masses) <= 1e-6 * masses:
             raise ValueError("the total is not that of all weights")
         self.refactor()
-
-    def advice(self, norm):
-        """Return advice for weights that diverge."""
-        return "use a smaller rate, or scale the input or the outcomes down"

@@ -26,6 +26,7 @@ cnp.import_array()
 cdef class Coordinates(Engine):
     """The base: named arrays that grow with the features."""
 
+    ADVICE = "scale the examples and outcomes down"
     # Arrays of the state that may hold negative numbers.
     SIGNED_ARRAYS = ("stored", "mean_sum", "mean_clock")
 
@@ -86,10 +87,6 @@ cdef class Coordinates(Engine):
             wealth = self.arrays["wealth"]
             wealth[wealth == self.newborn] = 0
 
-    def advice(self, norm):
-        """Return advice for weights that diverge."""
-        return "scale the examples and outcomes down"
-
 
 # Rates that follow the gradients: AdaGrad by coordinate and by norm, and FTRL-Proximal.
 #
@@ -147,7 +144,8 @@ cdef class Diagonal(Coordinates):
 cdef class WholeNorm(Additive):
     """w ← w − rate · g/√(Σ‖g‖²), projected on the ball, if any."""
 
-    cdef double squares, farthest
+    NUMBERS = (*Additive.NUMBERS, "squares", "farthest")
+    cdef public double squares, farthest
 
     def __init__(self, loss: str | Loss = "square", rate=0.5, radius: float | None = None,
                  loss_parameter: float | None = None):
@@ -176,15 +174,6 @@ cdef class WholeNorm(Additive):
         """Return Σ‖g‖² and the largest norm of the weights, as arrays of one number."""
         return {"squares": np.array([self.squares]), "farthest": np.array([self.farthest])}
 
-    def scalars(self):
-        """Return the numbers of the state."""
-        return Additive.scalars(self) | {"squares": self.squares, "farthest": self.farthest}
-
-    def restore(self, numbers):
-        """Restore the numbers of a state."""
-        Additive.restore(self, numbers)
-        self.squares, self.farthest = numbers["squares"], numbers["farthest"]
-
     def advice(self, norm):
         """Return advice for weights that diverge."""
         return "give a radius, or scale the examples and outcomes down"
@@ -198,10 +187,12 @@ cdef class Proximal(Coordinates):
         pull ← pull + g − σ w;   w = −shrink(pull, l1) / ((beta + √n)/rate + l2)
     """
 
+    ADVICE = "use a smaller rate or a larger beta, or scale the examples and outcomes down"
+    NUMBERS = (*Coordinates.NUMBERS, "anchored", "spent")
     SIGNED_ARRAYS = (*Coordinates.SIGNED_ARRAYS, "pull", "anchor")
     cdef double rate, beta, l1, l2
-    cdef double anchored            # Σ σ w² over all features and rounds,
-    cdef double spent               # and Σ g²/(2 H), H as w's divisor after the round
+    cdef public double anchored     # Σ σ w² over all features and rounds,
+    cdef public double spent        # and Σ g²/(2 H), H as w's divisor after the round
 
     def __init__(self, loss: str | Loss = "logistic", rate=0.1, beta=1.0, l1=0.0, l2=0.0,
                  loss_parameter: float | None = None):
@@ -254,19 +245,6 @@ cdef class Proximal(Coordinates):
         kept = Coordinates.accounts(self)
         return kept | {"anchored": np.array([self.anchored]), "spent": np.array([self.spent])}
 
-    def scalars(self):
-        """Return the numbers of the state."""
-        return Coordinates.scalars(self) | {"anchored": self.anchored, "spent": self.spent}
-
-    def restore(self, numbers):
-        """Restore the numbers of a state."""
-        Coordinates.restore(self, numbers)
-        self.anchored, self.spent = numbers["anchored"], numbers["spent"]
-
-    def advice(self, norm):
-        """Return advice for weights that diverge."""
-        return "use a smaller rate or a larger beta, or scale the examples and outcomes down"
-
 
 # Coin betting: every round bets a share of the wealth, which sets the step without a rate.
 #
@@ -293,8 +271,11 @@ cdef enum:  # what InvariantBets keeps, besides WEALTH
 cdef class NormBets(Engine):
     """Krichevsky and Trofimov's bets on a vector: w = wealth/(t + 1) · (sum of the coins)."""
 
-    cdef double lipschitz, wealth
-    cdef long long bets
+    ADVICE = "the wealth grew without end: is the loss bounded below? Else scale the examples down"
+    NUMBERS = ("wealth", "bets")
+    cdef double lipschitz
+    cdef public double wealth
+    cdef public long long bets
 
     def __init__(self, loss: str | Loss = "absolute", wealth=1.0, lipschitz=1.0, loss_parameter: float | None = None):
         self.loss = as_loss(loss, loss_parameter)
@@ -323,26 +304,18 @@ cdef class NormBets(Engine):
         """Return the number of bets, as an array of one number."""
         return {"count": np.array([float(self.bets)])}
 
-    def scalars(self):
-        """Return the numbers of the state."""
-        return Engine.scalars(self) | {"wealth": self.wealth, "bets": self.bets}
-
     def restore(self, numbers):
         """Restore the numbers of a state."""
         if not numbers["wealth"] > 0:
             raise ValueError("the state's wealth is not above 0")
         Engine.restore(self, numbers)
-        self.wealth, self.bets = numbers["wealth"], numbers["bets"]
         self.factor = self.wealth / (self.bets + 1)
-
-    def advice(self, norm):
-        """Return advice for weights that diverge."""
-        return "the wealth grew without end: is the loss bounded below? Else scale the examples down"
 
 
 cdef class CoordinateBets(Coordinates):
     """The same bets, separately for each feature."""
 
+    ADVICE = "the wealth grew without end: is the loss bounded below? Else scale the examples down"
     SIGNED_ARRAYS = (*Coordinates.SIGNED_ARRAYS, "coins")
     cdef double lipschitz
 
@@ -375,10 +348,6 @@ cdef class CoordinateBets(Coordinates):
             self.stored[i] = self.kept[COINS][i] / (self.kept[COUNT][i] + 1) * wealth
         return FINE
 
-    def advice(self, norm):
-        """Return advice for weights that diverge."""
-        return "the wealth grew without end: is the loss bounded below? Else scale the examples down"
-
 
 cdef class InvariantBets(Coordinates):
     """Bets independent of units: each feature is scaled by its largest value so far.
@@ -392,9 +361,12 @@ cdef class InvariantBets(Coordinates):
     maxima.
     """
 
+    ADVICE = "the wealth grew without end: is the loss bounded below? Else scale the examples down"
+    NUMBERS = (*Coordinates.NUMBERS, "steepest", "first_steep")
     SIGNED_ARRAYS = (*Coordinates.SIGNED_ARRAYS, "pull")
-    cdef double lipschitz, steepest
-    cdef long long first_steep
+    cdef double lipschitz
+    cdef public double steepest
+    cdef public long long first_steep
 
     def __init__(self, loss: str | Loss = "absolute", wealth=1.0, lipschitz=1.0, loss_parameter: float | None = None):
         self.loss = as_loss(loss, loss_parameter)
@@ -458,16 +430,3 @@ cdef class InvariantBets(Coordinates):
         """Return the numbers from which the bound is computed."""
         steep = {"steepest": np.array([self.steepest]), "first_steep": np.array([float(self.first_steep)])}
         return Coordinates.accounts(self) | steep
-
-    def scalars(self):
-        """Return the numbers of the state."""
-        return Coordinates.scalars(self) | {"steepest": self.steepest, "first_steep": self.first_steep}
-
-    def restore(self, numbers):
-        """Restore the numbers of a state."""
-        Coordinates.restore(self, numbers)
-        self.steepest, self.first_steep = numbers["steepest"], numbers["first_steep"]
-
-    def advice(self, norm):
-        """Return advice for weights that diverge."""
-        return "the wealth grew without end: is the loss bounded below? Else scale the examples down"

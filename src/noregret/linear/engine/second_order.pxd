@@ -9,7 +9,7 @@ cdef class SecondOrder(Engine):
     cdef object scratch                 # for updates only: predictions may be made meanwhile
     cdef double* through                # Uᵀ x of the row at hand
     cdef double* gain                   # P x
-    cdef double reach                   # no |U_ij| is larger
+    cdef public double reach            # no |U_ij| is larger
 
     cdef int build(self, object form, object penalty) except -1
     cdef double quadratic(self, const Row* row) noexcept nogil
@@ -22,6 +22,6 @@ cdef class SecondOrder(Engine):
 
 cdef class Forward(SecondOrder):
     cdef double forgetting
-    cdef double log_det                 # ln det(A/λ), rounded up
+    cdef public double log_det          # ln det(A/λ), rounded up
 
     cdef void forget(self) noexcept nogil

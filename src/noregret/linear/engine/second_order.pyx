@@ -48,6 +48,9 @@ cdef double UPWARD = 1 + 4.5e-16
 cdef class SecondOrder(Engine):
     """The base: A, its growth, and the weights that it moves."""
 
+    ADVICE = "scale the examples and outcomes to ordinary sizes, or use a larger penalty"
+    NUMBERS = ("reach",)
+
     cdef int build(self, object form, object penalty) except -1:
         """Start with A = λ I."""
         one_of("form", form, FORMS)
@@ -189,15 +192,6 @@ cdef class SecondOrder(Engine):
             self.spreads[i] = spread
         return FINE
 
-    def scalars(self):
-        """Return the numbers of the state."""
-        return Engine.scalars(self) | {"reach": self.reach}
-
-    def restore(self, numbers):
-        """Restore the numbers of a state."""
-        Engine.restore(self, numbers)
-        self.reach = numbers["reach"]
-
     def check_state(self, arrays, numbers):
         """Raise ValueError if the matrix is not positive."""
         if self.full and numbers["size"] > MAX_FEATURES:
@@ -210,13 +204,11 @@ cdef class SecondOrder(Engine):
         if not (np.abs(arrays["stored"]) < LARGEST_WEIGHT).all():
             raise ValueError("array stored holds a number that is too large")
 
-    def advice(self, norm):
-        """Return advice for numbers that become too large."""
-        return "scale the examples and outcomes to ordinary sizes, or use a larger penalty"
-
 
 cdef class Forward(SecondOrder):
     """Ridge regression that includes x before it predicts: Vovk, Azoury and Warmuth."""
+
+    NUMBERS = (*SecondOrder.NUMBERS, "log_det")
 
     def __init__(self, penalty=1.0, forgetting=1.0):
         self.loss = as_loss("square", None)
@@ -263,15 +255,6 @@ cdef class Forward(SecondOrder):
     def linear(self):
         """True if predictions are w·x."""
         return False
-
-    def scalars(self):
-        """Return the numbers of the state."""
-        return SecondOrder.scalars(self) | {"log_det": self.log_det}
-
-    def restore(self, numbers):
-        """Restore the numbers of a state."""
-        SecondOrder.restore(self, numbers)
-        self.log_det = numbers["log_det"]
 
 
 cdef class Confidence(SecondOrder):
@@ -344,11 +327,12 @@ cdef double hinge_parabola(double z, double v) noexcept nogil:
 cdef class Newton(SecondOrder):
     """The online Newton step, with scores kept in |w·x| ≤ R ‖x‖ if there is a radius R."""
 
+    NUMBERS = (*SecondOrder.NUMBERS, "price", "moved")
     cdef int kind
     cdef double radius                  # 0 without one
-    cdef double price                   # ½ Σ g_tᵀ A_t⁻¹ g_t, rounded up
+    cdef public double price            # ½ Σ g_tᵀ A_t⁻¹ g_t, rounded up
     cdef double* pull                   # Σ c x_i² w_i of the diagonal form,
-    cdef double moved                   # and Σ c x_i² w_i² over all features
+    cdef public double moved            # and Σ c x_i² w_i² over all features
 
     def __init__(self, loss="square", penalty=1.0, form="full", radius: float | None = None):
         one_of("loss", loss, LOSSES)
@@ -452,12 +436,3 @@ cdef class Newton(SecondOrder):
     def linear(self):
         """True if predictions are w·x: not where scores are kept in a range."""
         return self.radius == 0
-
-    def scalars(self):
-        """Return the numbers of the state."""
-        return SecondOrder.scalars(self) | {"price": self.price, "moved": self.moved}
-
-    def restore(self, numbers):
-        """Restore the numbers of a state."""
-        SecondOrder.restore(self, numbers)
-        self.price, self.moved = numbers["price"], numbers["moved"]
