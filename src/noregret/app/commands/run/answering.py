@@ -46,7 +46,9 @@ class Answers:
         """Write the answers to rows, the next ``count`` of the run but for those with errors."""
         refused = numbered(run.seen, count, rows[:, 0], errors)
         tagged = None if tags is None else iter([tags])
-        [table] = predictions.tables(iter([rows]), tagged, run.learner, run.stream.options)
+        [table] = predictions.tables(
+            iter([rows]), tagged, run.learner, run.stream.options, names=run.class_names
+        )
         passed = run.stream.options.passed
         try:
             if self.as_json:

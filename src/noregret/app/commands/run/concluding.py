@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from noregret._version import __version__
-from noregret.app.commands.run.measuring import class_names
 from noregret.app.commands.run.watching import best_of_outcomes
 from noregret.app.results.findings import found_of
 from noregret.app.results.run import Constant, GroupCount, Outlook, Result, heaviest_of
@@ -52,7 +51,7 @@ def conclude(
     """Return the figures."""
     learner, options = run.learner, run.reading.options
     labels = learner.engine.loss.labels
-    names = class_names(learner, run.stream.options) or list(label_pair(learner._entry))
+    names = run.class_names or list(label_pair(learner._entry))
     measures = run.watching.measured(names)
     mistakes = run.mistakes if labels else None
     alone = run.grouping is None  # whether there is one learner for all rows
@@ -133,7 +132,9 @@ def write_predictions(run: Run, path: str, result: Result) -> None:
 
     assert run.spool is not None
     tags = None if run.tags is None else run.tags.blocks()
-    made = predictions.tables(run.spool.blocks(), tags, run.learner, run.stream.options)
+    made = predictions.tables(
+        run.spool.blocks(), tags, run.learner, run.stream.options, names=run.class_names
+    )
     predictions.write(path, made)
 
 

@@ -14,11 +14,13 @@ from noregret.errors import BadExample, NoRegretError
 from noregret.linear import learn_many
 from noregret.linear.engine import block_rows
 from noregret.linear.groups import Groups, sorted_by_key
-from noregret.proof.game.play_blocks import Played
+from noregret.linear.learner import is_of_classes
+from noregret.proof.game.play_blocks import Played, best_of, codes_of
 from noregret.streams.block import Block, Fault, Sparse, until, without
 from noregret.streams.stream import example_of
 
 if TYPE_CHECKING:
+    from noregret.linear.class_learner import ClassLearner
     from noregret.linear.learner import Learner
     from noregret.streams.stream import Reading
 
@@ -68,18 +70,26 @@ class Grouping:
                 keys = keys[: len(block)]
             names = list(reading.feature_names(reading.features))
             scores, refused, row = np.full(len(block), np.nan), list[Fault](), 0
+            chances = np.zeros(len(block)) if is_of_classes(self.groups.learner) else None
             while row < len(block):
                 began, stop = time.perf_counter(), min(row + self.at_once, len(block))
-                refused += self.play_part(block, keys, slice(row, stop), names, scores)
+                part = slice(row, stop)
+                if chances is None:
+                    refused += self.play_part(block, keys, part, names, scores)
+                else:
+                    refused += self.play_classes(block, keys, part, names, scores, chances)
                 spent, row = time.perf_counter() - began, stop
                 self.at_once = max(FEWEST, int(self.at_once * min(4.0, SECONDS / max(spent, 1e-9))))
                 if may_stop and row < len(block) and not reading.wanted():
                     block = until(block, row, [each for each in block.faults if each.row <= row])
                     scores = scores[:row]
+                    chances = None if chances is None else chances[:row]
             faults = sorted([*block.faults, *refused], key=lambda fault: fault.row)
             ends = faults[0].error if faults and stops else None
             told = [error for _, error in faults] if refused or not stops else []
-            observe(block, Played(~np.isnan(scores), told, scores, None, ends))
+            kept = ~np.isnan(scores)
+            chances = None if chances is None else chances[kept]
+            observe(block, Played(kept, told, scores, chances, ends))
             if ends is not None:
                 raise ends
 
@@ -156,6 +166,44 @@ class Grouping:
         scores[order] = made
         return faults
 
+    def play_classes(
+        self,
+        block: Block,
+        keys: list[Any],
+        part: slice,
+        names: list[str],
+        scores: Floats,
+        chances: Floats,
+    ) -> list[Fault]:
+        """Play some rows of several classes, group by group; return refused ones.
+
+        Scores are the positions of the predicted classes in the block's list, −1 for none.
+        """
+        order, spans = sorted_by_key(keys[part])
+        order += part.start
+        classes = block.classes or []
+        numbers = {name: number for number, name in enumerate(classes)}
+        faults: list[Fault] = []
+        for key, start, stop in spans:
+            learner = self.groups.fetch(key)
+            assert is_of_classes(learner)
+            before, total, where = learner.rounds, learner.total_loss, order[start:stop]
+            made, sure = np.full(len(where), np.nan), np.zeros(len(where))
+            done = 0
+            if not np.isnan(block.y[where]).any():
+                done = play_table(learner, block, names, where, made, sure)
+            faults += play_each(learner, block, names, where[done:], made[done:], sure[done:])
+            if block.booleans and learner.rounds > before:
+                learner._entry.note_booleans()
+            self.rounds += learner.rounds - before
+            self.loss += learner.total_loss - total
+            self.groups.keep(key, learner)
+            known = np.array([*(numbers[name] for name in learner.classes), -1.0])
+            there = ~np.isnan(made)
+            made[there] = known[made[there].astype(np.intp)]
+            scores[where], chances[where] = made, sure
+        return faults
+
     def play_ready(
         self,
         learners: list[Learner],
@@ -218,3 +266,49 @@ class Grouping:
             at += used
             left = left[used:]
         return faults
+
+
+def play_table(
+    learner: ClassLearner,
+    block: Block,
+    names: list[str],
+    where: NDArray[np.int64],
+    scores: Floats,
+    chances: Floats,
+) -> int:
+    """Play rows of classes as a table, if the learner knows its columns; return how many."""
+    entry, before = learner._entry, learner.rounds
+    if entry.known.names not in ([], names) or isinstance(block.X, Sparse):
+        return 0
+    X: Floats = np.asarray(block.X[where], dtype=np.float64)
+    learner.engine.note_chances(chances)
+    try:
+        codes = codes_of(learner, block.classes or [], block.y[where])
+        learn_many.play_columns(entry, X, codes, names, scores)
+    except NoRegretError:  # the row is refused again, by itself
+        pass
+    finally:
+        learner.engine.note_chances(None)
+    return learner.rounds - before
+
+
+def play_each(
+    learner: ClassLearner,
+    block: Block,
+    names: list[str],
+    where: NDArray[np.int64],
+    scores: Floats,
+    chances: Floats,
+) -> list[Fault]:
+    """Play rows of classes one by one, and predict those without a class; return refused ones."""
+    faults, classes = list[Fault](), block.classes or []
+    for at, row in enumerate(where.tolist()):
+        x, y = example_of(block, row, names), block.y[row]
+        try:
+            found, sure = best_of(learner._entry.decision(x)[None, :])
+            if not np.isnan(y):
+                learner.learn_one(x, classes[int(y)])
+            scores[at], chances[at] = found[0], sure[0]
+        except NoRegretError as error:
+            faults.append(Fault(row, error.at(block.place_of(row)).with_traceback(None)))
+    return faults

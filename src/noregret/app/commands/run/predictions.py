@@ -38,16 +38,17 @@ def tables(
     learner: Learner,
     options: Options,
     with_outcomes: bool = True,
+    names: list[Any] | None = None,
 ) -> Iterator[Any]:
     """Yield Arrow tables of rows: number, prediction, outcome, and further columns that apply.
 
     Predictions and outcomes are classes as the data name them; outcomes that are NaN are null. Tags
     come in the same blocks as rows. Of several classes, the probability is that of the predicted
-    one.
+    one. ``names`` are those of the classes, if not the learner's own.
     """
     import pyarrow as pa
 
-    names = class_names(learner, options)
+    names = class_names(learner, options) if names is None else names
     for block, tagged in zip(blocks, chain(tags or [], repeat(None)), strict=False):
         row, scores, outcomes, *chances = block.T
         columns: dict[str, Any] = {"row": row.astype(np.int64)}

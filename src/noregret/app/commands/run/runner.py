@@ -10,13 +10,14 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from noregret.app.commands.outputs import Outputs
 from noregret.app.commands.run.checkpoint import PREDICTIONS, ROWS, TAGS, companions
 from noregret.app.commands.run.concluding import certified, conclude, write_all, write_model
+from noregret.app.commands.run.measuring import class_names
 from noregret.app.commands.run.watching import Watching
 from noregret.app.results.loss_choice import (
     AS_NUMBERS,
@@ -37,6 +38,7 @@ from noregret.hindsight.proofs.answer import USUAL, Limits
 from noregret.linear.learner import is_of_classes
 from noregret.proof.game.game import Game
 from noregret.proof.game.play_blocks import Played, codes_of, numbers_of
+from noregret.streams.class_labels import as_written
 
 if TYPE_CHECKING:
     from noregret.app.commands.run.answering import Answers
@@ -234,11 +236,6 @@ class Run:
         if self.group is not None:
             from noregret.app.commands.run.grouping import Grouping
 
-            if several:
-                raise NoRegretError(
-                    "the target has several classes, and groups are for numbers and two classes",
-                    "use --positive VALUE, or leave --group out",
-                )
             self.grouping = Grouping(self.learner, self.group)
         keep: Keep = "auto" if self.hindsight else "nothing"
         self.game = Game(self.learner, keep=keep, progress=False, kept_at=self.beside.get(ROWS))
@@ -345,6 +342,13 @@ class Run:
         return self.learner.mistakes if self.grouping is None else self.grouping.mistakes
 
     @property
+    def class_names(self) -> list[Any]:
+        """The names of classes, as predictions and outcomes are numbered."""
+        if self.grouping is not None and self.reading.classes is not None:
+            return as_written(self.reading.classes.names)
+        return class_names(self.learner, self.stream.options)
+
+    @property
     def standing(self) -> str:
         """The error so far in a few words: accuracy, RMSE, or the mean loss."""
         loss = self.learner.engine.loss
@@ -383,7 +387,7 @@ class Run:
             scores = None if scores is None else scores[kept]
             importances = None if importances is None else importances[kept]
             tags = None if tags is None else [t for t, k in zip(tags, kept, strict=True) if k]
-        if is_of_classes(self.learner):
+        if is_of_classes(self.learner) and self.grouping is None:
             y = codes_of(self.learner, block.classes or [], y)
         self.watch(y, scores if self.measures else None, importances)
         chances = () if played.chances is None else (played.chances,)
