@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from noregret.base.algorithm import Named
-from noregret.batch import state
+from noregret.base.packing import of_prefix, with_prefix
 from noregret.batch.intake import FixedPredictor
 from noregret.errors import NoRegretError
 
@@ -24,6 +24,12 @@ if TYPE_CHECKING:
 
 Floats = NDArray[np.float64]
 B = TypeVar("B", bound="Batch")
+NOT_AT_HAND = (
+    "a copy or a file does not include the examples: ask for the certificate where it was fitted,"
+    " or fit it again"
+)
+# The prefixes of two parts of a model file: the reader of the examples, and the result.
+EXAMPLES, FOUND = "scribe.", "found."
 
 
 @dataclass(frozen=True)
@@ -200,7 +206,7 @@ class Batch(Named):
             Further values that a theorem needs; ``limits`` limits the search in hindsight.
         """
         if self.game is None:
-            why = "it is not fitted yet" if self._kept is None else state.NOT_AT_HAND
+            why = "it is not fitted yet" if self._kept is None else NOT_AT_HAND
             raise NoRegretError(f"{self.name} has nothing to certify: {why}")
         return self.game.certificate(theorem, **given)
 
@@ -208,8 +214,27 @@ class Batch(Named):
 
     def get_state(self) -> tuple[dict[str, Any], dict[str, Any], list[str]]:
         """Return the arrays, numbers and names of the state."""
-        return state.state_of(self)
+        found = self.solution if self.rounds > 0 else None
+        kept, numbers, names = self._fixed.get_state()
+        arrays: dict[str, Any] = with_prefix(EXAMPLES, kept)
+        numbers = with_prefix(EXAMPLES, numbers)
+        if found is not None:
+            arrays |= {"weights": found.weights} | with_prefix(FOUND, found.arrays)
+            numbers |= with_prefix(FOUND, found.numbers)
+        return arrays, numbers, names
 
     def set_state(self, arrays: dict[str, Any], numbers: dict[str, Any], names: list[str]) -> None:
         """Restore a state; raise ValueError if it is invalid."""
-        state.restore(self, arrays, numbers, names)
+        fixed = self._new_fixed()
+        fixed.set_state(of_prefix(EXAMPLES, arrays), of_prefix(EXAMPLES, numbers), names)
+        found = None
+        if fixed.rounds:
+            weights = np.array(arrays["weights"], dtype=np.float64)
+            if weights.shape != (fixed.engine.size + self.intercept,):
+                raise ValueError(f"expected {fixed.engine.size + self.intercept} weights")
+            if not np.isfinite(weights).all():
+                raise ValueError("a weight is not finite")
+            found = Solution(weights, of_prefix(FOUND, numbers), of_prefix(FOUND, arrays))
+            self._check_found(found)
+            fixed.give(weights)
+        self.game, self._fixed, self._kept = None, fixed, found

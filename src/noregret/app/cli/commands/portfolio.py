@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from noregret.app.cli import options as ask
-from noregret.errors import NoRegretError, WrongUsage
+from noregret.errors import Cure, NoRegretError, Use, WrongUsage
 
 if TYPE_CHECKING:
     from argparse import Namespace
@@ -15,6 +15,10 @@ if TYPE_CHECKING:
     from noregret.portfolios.strategy import Strategy
 
 LOOK_LIKE_PRICES = "the numbers look like prices; --prices converts them to relatives"
+
+# Options of this command that replace parameters for which it has none.
+INSTEAD = {"categories": ("date", "drop"), "missing": ("drop",), "target": ("date",)}
+TEXTS = {"date": "name the column of dates ({})", "drop": "drop the asset ({})"}
 
 EXAMPLE = "noregret portfolio RELATIVES.csv"
 OPTIONS = [
@@ -68,7 +72,6 @@ def portfolio(given: Namespace) -> None:
     the best asset, of equal shares, and of the best constant shares.
     """
     from noregret.app.commands.outputs import Outputs
-    from noregret.app.commands.portfolio.advice import advised
     from noregret.app.commands.portfolio.writing import dates_of, likely, writers
     from noregret.app.commands.printing import command_line, concluded
     from noregret.app.results.portfolio import outcome_of
@@ -127,3 +130,16 @@ def built(given: Namespace) -> Strategy:
     except (TypeError, ValueError, LookupError) as error:
         raise WrongUsage(f"{error} (see ‘noregret learners’)") from None
     return strategy
+
+
+def advised(error: NoRegretError) -> tuple[Cure, ...]:
+    """Return the cures of an error about a file, as options of ``noregret portfolio``."""
+    column = ... if error.feature is None else error.feature
+    found: dict[str, Cure] = {}
+    for cure in error.cures:
+        if isinstance(cure, str):
+            found[cure] = cure
+            continue
+        for name in INSTEAD.get(cure.name, (cure.name,)):
+            found.setdefault(name, cure if name == cure.name else Use(name, column, TEXTS[name]))
+    return tuple(found.values())
