@@ -18,6 +18,7 @@ INSTALLED = Path(noregret.__file__).parent
 SOURCE = Path(__file__).parent.parent / "src" / "noregret"
 HEAVY = {"scipy", "pandas", "polars", "pyarrow", "narwhals", "safetensors", "rich", "argparse"}
 HEAVY |= {"clarabel", "jsonschema"}
+SOURCES = {".pyx", ".pxd", ".pxi", ".c", ".h"}
 
 
 def loaded_after(code: str) -> set[str]:
@@ -68,7 +69,7 @@ def test_every_source_file_is_installed() -> None:
 def test_no_source_of_the_core_is_installed() -> None:
     if INSTALLED == SOURCE:
         pytest.skip("an editable install has its sources in place")
-    assert not [file for file in INSTALLED.rglob("*") if file.suffix in {".pyx", ".c", ".h"}]
+    assert not [file for file in INSTALLED.rglob("*") if file.suffix in SOURCES]
 
 
 def test_the_stub_names_every_learner_and_every_public_name() -> None:

@@ -13,7 +13,10 @@ INSTALLED = {".py", ".typed", ".csv", ".gz", ".json", ".md", ".txt"}
 
 def not_installed() -> list[str]:
     """Return the files that are no part of the package, relative to it."""
-    others = (p for p in PACKAGE.rglob("*") if p.is_file() and p.suffix not in INSTALLED)
+    others = {p for p in PACKAGE.rglob("*") if p.is_file() and p.suffix not in INSTALLED}
+    others |= {
+        p.with_suffix(".pyi") for p in PACKAGE.rglob("*.pyx")
+    }  # there from the first build on
     return [p.relative_to(PACKAGE).as_posix() for p in others if p.name != "py.typed"]
 
 
