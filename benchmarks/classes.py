@@ -6,9 +6,10 @@
 Rows are shuffled, and each is predicted before it is learned. Rounds in which a class first appears
 count for none, as some peers must be told all classes beforehand and others give them no chance.
 Sets are those that scikit-learn, River, statsmodels, palmerpenguins, vega_datasets and noregret
-carry; columns of text are one-hot. River and one of scikit-learn get columns standardised by the
-rows so far, the others as they are. All have their defaults; a tuned peer has the rate, and the
-columns raw or standardised, that turn out best in hindsight on the very rows of the table.
+carry; not River's Keystroke, which it downloads. Columns of text are one-hot.
+River and one of scikit-learn get columns standardised by the rows so far, the others as they are.
+All have their defaults; a tuned peer has the rate, and the columns raw or standardised, that turn
+out best in hindsight on the very rows of the table.
 """
 
 from __future__ import annotations
