@@ -56,7 +56,9 @@ def test_restarts_are_exact(learner: Any, tmp_path: Path) -> None:
     for k in range(60):
         x = example(k)
         said[k] = plain.decision_one(x), plain.rounds
-        assert service.predict(x, id=f"e{k}").prediction == plain.predict_one(x)
+        unknown = plain.engine.loss.labels and not plain.rounds
+        expected = None if unknown else plain.predict_one(x)
+        assert service.predict(x, id=f"e{k}").prediction == expected
         waiting.append(k)
         while waiting and draw.random() < 0.55:
             done = waiting.pop(draw.randrange(len(waiting)))

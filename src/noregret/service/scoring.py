@@ -26,6 +26,8 @@ def scored(learner: Learner, x: Any) -> tuple[float, str | None, str]:
         return 0.0, as_json(found), as_json([prediction, chances])
     score = learner.decision_one(x)
     loss = learner.engine.loss
+    if loss.labels and not learner.rounds:  # it is not known yet how labels are written
+        return score, None, as_json([None, [] if loss.name == "logistic" else None])
     prediction = learner.predict_one(x) if loss.labels else score
     chances = None
     if loss.name == "logistic":

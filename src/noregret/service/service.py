@@ -175,8 +175,8 @@ class Service:
     def predict(self, x: Any, id: str | None = None, key: str | None = None) -> Reply:
         """Predict the outcome of an example, and wait for its label.
 
-        Before its first label, a classifier of two classes replies −1 or 1; afterwards, labels as
-        they are given: False or True, 0 or 1, −1 or 1.
+        Before its first label, a classifier replies None, as it knows no class; afterwards, labels
+        as they are given: for two classes False or True, 0 or 1, −1 or 1.
 
         Parameters
         ----------
