@@ -193,7 +193,7 @@ class Mix:
         """Compare with hindsight, write all files, and return the result."""
         from noregret.app.commands.mix.figures import result_of
 
-        self.looking_back, began = True, time.perf_counter()
+        self.looking_back, began = self.hindsight, time.perf_counter()
         if self.told is not None:
             self.told(self)
         result = result_of(self, started, began)

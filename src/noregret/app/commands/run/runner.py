@@ -442,7 +442,8 @@ class Run:
 
     def finish(self, started: str) -> Result:
         """Make the certificate, write all files, and return the result."""
-        self.looking_back, began = True, time.perf_counter()
+        self.looking_back = self.hindsight and self.grouping is None and self.served is None
+        began = time.perf_counter()
         if self.told is not None:
             self.told(self)
         certificate, uncertified = certified(self)
