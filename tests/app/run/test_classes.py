@@ -329,3 +329,14 @@ def test_bins_keep_the_order_of_scores() -> None:
     assert found.min() == 0
     assert found.max() == 2 * SIDE
     assert bins_of(np.array([1.0]))[0] < bins_of(np.array([1.004]))[0]
+
+
+def test_classes_is_short_for_task_classes(tmp_path: Path) -> None:
+    file = tmp_path / "d.csv"
+    file.write_text("a,y\n" + "".join(f"{k % 7},{k % 3}\n" for k in range(30)))
+    short, long = (
+        json.loads(done("run", file, "--target", "y", *said, "--json"))["measures"]
+        for said in (("--classes",), ("--task", "classes"))
+    )
+    assert short == long
+    assert [str(each["class"]) for each in short["recall"]] == ["0", "1", "2"]

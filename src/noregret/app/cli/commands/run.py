@@ -95,6 +95,14 @@ OPTIONS = [
     ),
     ask.option(
         ask.INPUT,
+        "--classes",
+        dest="task",
+        action="store_const",
+        const="classes",
+        help="The same as --task classes: whole numbers of the target are names of classes.",
+    ),
+    ask.option(
+        ask.INPUT,
         "--hash",
         metavar="BITS",
         type=ask.whole_number,
