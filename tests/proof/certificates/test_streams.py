@@ -142,11 +142,15 @@ def test_lines_may_leave_fields_out_as_dicts_may(tmp_path: Path) -> None:
     assert play(learner(), streams.read(file, "sold")).digest == play(learner(), pairs).digest
 
 
-def test_a_date_in_json_is_text(tmp_path: Path) -> None:
+def test_a_date_in_json_is_text_to_certificates_that_name_no_time(tmp_path: Path) -> None:
     file = tmp_path / "d.jsonl"
     file.write_text('{"day": "2020-01-01", "sold": 1.0}\n', encoding="utf-8")
-    game = play(learner(), streams.read(file, "sold"))
-    assert game.learner.features == ["day=2020-01-01"]
+    old = play(learner(), streams.read(file, "sold", sniff=False))
+    assert old.learner.features == ["day=2020-01-01"]
+    assert noregret.verify(old.certificate(), file).confirmed
+    new = play(learner(), streams.read(file, "sold"))
+    assert "day=2020-01-01" not in new.learner.features
+    assert noregret.verify(new.certificate(), file).confirmed
 
 
 def test_booleans_and_labels_are_kept(tmp_path: Path) -> None:

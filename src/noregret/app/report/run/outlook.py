@@ -40,7 +40,9 @@ def outlook_charts(result: Result) -> list[Html]:
         averaged = bool(result.params.get("averaged"))
         charts.append(confusion_table(np.array(outlook.confusion), names, averaged))
     elif result.measures.confusion is not None:
-        charts.append(confusion_table(*confused(result.measures.confusion, classes)))
+        found = result.measures.confusion
+        unpredicted = sum(each.rows for each in result.measures.classes) - int(found.sum())
+        charts.append(confusion_table(*confused(found, classes), unpredicted=unpredicted))
     return charts
 
 
@@ -102,15 +104,23 @@ def calibrated(found: Calibration) -> Html:
     )
 
 
-def confusion_table(found: NDArray[np.int64], names: Sequence[str], averaged: bool = False) -> Html:
-    """Return the confusion matrix.
+def confusion_table(
+    found: NDArray[np.int64], names: Sequence[str], averaged: bool = False, unpredicted: int = 0
+) -> Html:
+    """Return the confusion matrix; ``unpredicted`` is the number of rows without a prediction.
 
     A learner that averages its weights predicts with the mean weights, but its mistakes are counted
     for the weights being averaged.
     """
     words = (
-        "Rows by true class (down) and predicted class (across), with the share of the true class:"
-        " on the diagonal, the recall."
+        "Rows by true class (down) and predicted class (across), with the share of the true class"
+    )
+    words += (
+        f". {count(unpredicted, 'row')} before the first known class had no prediction, and"
+        f" {'is' if unpredicted == 1 else 'are'} left out; the recalls above count"
+        f" {'it' if unpredicted == 1 else 'them'} as wrong."
+        if unpredicted > 0
+        else ": on the diagonal, the recall."
     )
     if len(names) == 2:
         words += " A probability of exactly ½ counts as wrong."
