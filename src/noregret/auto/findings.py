@@ -31,8 +31,25 @@ GUESSES, LONG, SHORT = "plain guesses", "long memory", "short memory"
 STEADY, COMBINED, RECENT = "first order", "combinations", "recent outcomes"
 # The only constant member that uses recent outcomes.
 LAST = "last outcome"
-FREQUENCIES = "class frequencies"
+FREQUENCIES, ALL = "class frequencies", "combination of all members"
 GROUPS = (LONG, SHORT, STEADY, COMBINED, RECENT, GUESSES)
+# The groups in sentences, and what their members are.
+NOUNS = {
+    LONG: "long-memory filters",
+    SHORT: "short-memory filters",
+    STEADY: "first-order learners",
+    COMBINED: "combinations of members",
+    RECENT: "members that use recent outcomes",
+    GUESSES: "plain guesses",
+}
+MEANINGS = {
+    LONG: "filters over 10,000 rounds or all",
+    SHORT: "filters over 100 or 1,000 rounds",
+    STEADY: "AdaGrad and diagonal filters",
+    COMBINED: "filters over the other members' predictions",
+    RECENT: "members that also use the latest outcomes",
+    GUESSES: "constants, and the last outcome",
+}
 FORMS = ("", ", clipped to the range", ", robust")
 # Smaller relative differences in loss, and leads over a smaller share of rounds, are not mentioned.
 MIN_DIFFERENCE, MIN_LEAD_SHARE = 0.01, 0.04
@@ -58,7 +75,7 @@ def roll_of(bank: Bank | ClassBank) -> list[tuple[str, str]]:
         for form in (FORMS[:1] if labels else FORMS)
         for keep in KEEP
     ]
-    named += [(f"adagrad at {step:g}", STEADY) for step in (LABEL_STEPS if labels else STEPS)]
+    named += [(f"adagrad, rate {step:g}", STEADY) for step in (LABEL_STEPS if labels else STEPS)]
     named += [(f"diagonal filter over {memory_of(keep)}", STEADY) for keep in KEEP_FIRST]
     named += [("running mean", GUESSES)] + [("even odds", GUESSES)] * labels
     named += [(f"combination over {memory_of(keep)}", COMBINED) for keep in KEEP_ABOVE]
@@ -66,20 +83,20 @@ def roll_of(bank: Bank | ClassBank) -> list[tuple[str, str]]:
         named += [(f"filter with outcomes over {memory_of(keep)}", RECENT) for keep in KEEP]
         named += [(LAST, GUESSES)]
         named += [(f"corrected mixture over {memory_of(keep)}", RECENT) for keep in KEEP_ABOVE]
-        named += [(f"all together over {memory_of(keep)}", RECENT) for keep in KEEP_ABOVE]
+        named += [(f"{ALL} over {memory_of(keep)}", RECENT) for keep in KEEP_ABOVE]
     return named
 
 
 def class_roll(bank: ClassBank) -> list[tuple[str, str]]:
     """Return the name and the group of every member over several classes."""
     named = [(f"filter over {memory_of(keep)}", LONG if keep > 0.999 else SHORT) for keep in KEEP]
-    named += [(f"adagrad at {step:g}", STEADY) for step in LABEL_STEPS]
+    named += [(f"adagrad, rate {step:g}", STEADY) for step in LABEL_STEPS]
     named += [(f"diagonal filter over {memory_of(keep)}", STEADY) for keep in KEEP_FIRST]
     named += [(FREQUENCIES, GUESSES), ("even odds", GUESSES)]
     named += [(f"combination over {memory_of(keep)}", COMBINED) for keep in KEEP_COMBINED]
     if bank.recent:
         named += [(f"latest {FREQUENCIES}", RECENT), (f"{FREQUENCIES} after the last", RECENT)]
-        named += [(f"all together over {memory_of(keep)}", RECENT) for keep in KEEP_COMBINED]
+        named += [(f"{ALL} over {memory_of(keep)}", RECENT) for keep in KEEP_COMBINED]
     return named
 
 
@@ -175,8 +192,8 @@ def caveat_of(bank: Bank | ClassBank) -> str | None:
     if share < 10 * MIN_DIFFERENCE:
         return None
     return (
-        f"{share:.0%} of the weight is on members that use recent outcomes, so every row is"
-        " predicted as if it came right after the last learned one; if rows come later, learn with"
+        f"{share:.0%} of the weight is on members that use recent outcomes, so predictions assume"
+        " that each row directly follows the last learned row; if it does not, train with"
         " recent=false"
     )
 
@@ -186,9 +203,10 @@ def words_of(bank: Bank | ClassBank, name_of: Callable[[int], str]) -> str:
     if not bank.played:
         return "Nothing has been learned yet."
     found = findings_of(bank, name_of)
-    led = [f"{group} ({share:.0%})" for group, share in found["groups"].items() if share >= 0.01]
+    shares = [(group, share) for group, share in found["groups"].items() if share >= 0.01]
+    led = [f"{NOUNS[group]} ({share:.0%})" for group, share in shares]
     told = [
-        f"Most weight: {', then '.join(led[:2])}; largest single weight:"
+        f"Most weight is on {', then '.join(led[:2])}; the largest single weight is on"
         f" “{found['leader']}” ({found['leader_weight']:.0%}).",
         *changes(bank),
     ]
@@ -204,7 +222,7 @@ def words_of(bank: Bank | ClassBank, name_of: Callable[[int], str]) -> str:
     if gain is not None and gain > least:
         told.append(f"Recent outcomes help: they reduce the loss by {gain:.0%}.")
     elif gain is not None and seeing_weight(bank) >= 10 * MIN_DIFFERENCE:
-        told.append("Recent outcomes help a little, in addition to the features.")
+        told.append("Recent outcomes add a little information to the features.")
     elif gain is not None:
         told.append("Recent outcomes do not help to predict the next one.")
     if bank.delay:
@@ -234,5 +252,5 @@ def changes(bank: Bank | ClassBank) -> list[str]:
     lasting = [span for k, span in enumerate(spans) if k == 0 or span[0] != spans[k - 1][0]]
     if len(lasting) < 2:
         return []
-    told = [f"{group} from round {start:,}" for group, start in lasting[-3:]]
+    told = [f"{NOUNS[group]} from round {start:,}" for group, start in lasting[-3:]]
     return [f"Leading over time: {', then '.join(told)}."]

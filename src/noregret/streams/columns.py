@@ -206,8 +206,8 @@ def check_columns(names: Sequence[str], options: Options, where: str, needs_targ
     """Check that the columns named in the options exist."""
     if needs_target and options.target is None:
         raise WrongUsage(
-            f"no target is given; the columns are {listed(names)}",
-            (Use("target", text="say which column is to be predicted ({})"), *headless(names)),
+            f"no target column given; the columns are {listed(names)}",
+            (Use("target", text="choose one with {}"), *headless(names)),
             file=where,
         )
     named = [options.target] if needs_target and options.target is not None else []
@@ -232,9 +232,11 @@ def known(column: str, names: Sequence[str], where: str) -> None:
     if column not in names:
         check_separator(names, where)
         near = get_close_matches(column, names)
-        what = f"there is no column {column!r}{'' if near else f': there are {listed(names)}'}"
+        others = "" if near else f"; the columns are {listed(names)}"
         hint = [f"did you mean {' or '.join(map(repr, near))}?"] if near else []
-        raise BadExample(what, [*headless(names), *hint], file=where)
+        raise BadExample(
+            f"there is no column {column!r}{others}", [*headless(names), *hint], file=where
+        )
 
 
 def headless(names: Sequence[str]) -> list[Use]:

@@ -101,7 +101,9 @@ def test_what_is_changed_is_not_confirmed(folder: Path) -> None:
     done = command(folder / "c.json", folder / "other.csv")
     assert done.code == 1
     assert "NOT CONFIRMED  data.digest" in done.out
-    assert "These are not the data that it was made from." in " ".join(done.out.split())
+    assert "These are not the data that the certificate was made from." in " ".join(
+        done.out.split()
+    )
     text = (folder / "c.json").read_text(encoding="utf-8")
     (folder / "c.json").write_text(text.replace('"rate": 0.4', '"rate": 0.41'), encoding="utf-8")
     done = command(folder / "c.json", folder / "d.csv")

@@ -123,7 +123,7 @@ def test_one_group_without_a_file_does_not_keep_back_the_others(tmp_path: Path) 
 def test_the_promises_of_groups_are_counted(tmp_path: Path) -> None:
     file = series(tmp_path, "north", "south")
     asked = ("mix", file, "--target", "y", "--group", "g")
-    assert "PROMISE KEPT in 2 of 2 series" in done(*asked)
+    assert "BOUND HOLDS, BUT SAYS NOTHING HERE in 2 of 2 series" in done(*asked)
     report = tmp_path / "r.html"
     out = " ".join(done(*asked, "--learner", "hedge", "--report", report).split())
     assert "NO BOUND IS CLAIMED in 2 of 2 series" in out
@@ -142,11 +142,14 @@ def test_the_best_expert_is_judged_while_awake(tmp_path: Path) -> None:
     out = " ".join(done(*asked, "--report", report, "--predictions", said).split())
     awake = pd.read_csv(said).iloc[80:]
     mixture = brief(float(np.sqrt(((awake["prediction"] - awake["outcome"]) ** 2).mean())))
-    words = f"own RMSE 0.1 while awake (33.3% of the rounds), the mixture's there {mixture}"
+    words = (
+        "RMSE 0.1 in the 33.3% of rounds where it has a forecast; the mixture has"
+        f" {mixture} in those rounds"
+    )
     assert words in out
     page = report.read_text("utf-8").replace("&#x27;", "'")
     assert f"new itself: {words}" in page
-    assert "While that expert is asleep, it counts as the mixture." in page
+    assert "Where that expert has no forecast, the mixture's loss is counted." in page
 
 
 def test_a_column_far_from_the_target_is_named(tmp_path: Path) -> None:

@@ -204,4 +204,4 @@ def test_the_summary_fits_a_narrow_terminal(
     text = done("mix", csv(tmp_path, frame(80, asleep=0.3)), "--target", "y")
     assert max(map(len, text.splitlines())) <= 40
     assert re.search(r"mixture +\d", text)
-    assert "asleep" in text
+    assert "missing" in text

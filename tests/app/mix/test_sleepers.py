@@ -14,6 +14,11 @@ from tests.app.mix.forecasts import csv, frame
 from tests.app.report.test_page import read, visible
 from tests.app.run.commands import done
 
+COUNTED = (
+    "with a forecast in 10.0% of the rounds; where it has no forecast, the mixture's loss is"
+    " counted"
+)
+
 
 @pytest.fixture
 def sleepy(tmp_path: Path) -> Path:
@@ -27,15 +32,15 @@ def sleepy(tmp_path: Path) -> Path:
 def test_the_best_expert_is_said_to_have_slept(sleepy: Path) -> None:
     text = " ".join(done("mix", sleepy, "--target", "y").split())
     assert "best expert: rare" in text
-    assert "rare: awake in 10.0% of the rounds; counted as the mixture while asleep" in text
-    assert "best mostly awake: north" in text
+    assert f"rare: {COUNTED}" in text
+    assert "best with few gaps: north" in text
 
 
 def test_an_expert_who_is_mostly_awake_needs_no_words(tmp_path: Path) -> None:
     text = done("mix", csv(tmp_path, frame(200, asleep=0.2)), "--target", "y")
     assert "best expert: north" in text
-    assert "counted as the mixture" not in text
-    assert "mostly awake" not in text
+    assert "loss is counted" not in text
+    assert "few gaps" not in text
 
 
 def test_the_certificate_keeps_to_what_is_counted(sleepy: Path) -> None:
@@ -58,7 +63,7 @@ def test_who_slept_most_of_the_time_stands_below_in_the_report(sleepy: Path) -> 
     assert names.index("often") < len(names) - 1
     text = visible(root)
     assert "are listed last" in text
-    assert "awake in 10.0% of the rounds; counted as the mixture while asleep" in text
+    assert COUNTED in text
 
 
 def test_the_best_expert_of_a_series_is_one_that_spoke_in_it(tmp_path: Path) -> None:

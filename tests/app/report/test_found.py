@@ -78,7 +78,7 @@ def test_the_page_tells_it() -> None:
         assert member.name in words
     for name, _ in made.features:
         assert name in words
-    assert "auto, all combined" in words
+    assert "auto (all members combined)" in words
     assert "Learned weights" not in words
 
 

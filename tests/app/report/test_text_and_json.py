@@ -46,7 +46,7 @@ def test_what_is_said_of_a_regression() -> None:
         "17.67  mean square loss 312.3",
         "60.3% less error than the best constant (7.005)",
         "0.915% more error than the best fixed linear model in hindsight",
-        "115,354  total loss minus that of hindsight; 5.638 per row",
+        "115,354  total loss minus that of the best fixed model; 5.638 per row",
         "limit on the cumulative loss; 46.6% of it is used",
         "PROMISE KEPT",
         "departure delay  +60.66  ━━━━",
@@ -129,6 +129,12 @@ def test_a_certificate_says_where_linear_predictors_have_no_constant() -> None:
 def test_a_bound_above_the_loss_of_the_best_constant_is_said_to_say_nothing() -> None:
     result = replace(regression(), constant=Constant(7.005, 1000.0))
     said = "larger than the total loss of the best constant (1,000), so it says nothing"
-    assert said in " ".join(printed(result, 100).split())
-    assert page(result).count(said) == 2
+    text, html = " ".join(printed(result, 100).split()), page(result)
+    assert said in text
+    assert html.count(said) == 2
+    for shown in (text, html):
+        assert "BOUND HOLDS, BUT SAYS NOTHING HERE" in shown
+        assert "PROMISE KEPT" not in shown
+    assert "badge open" in html
+    assert "promise open" in html
     assert "so it says nothing" not in printed(regression()) + page(regression())

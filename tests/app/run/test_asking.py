@@ -126,7 +126,7 @@ def test_parameters() -> None:
         ("verify c.json d.csv --format word", "the format 'word' is not known"),
         ("portfolio pyproject.toml --format word", "the format 'word' is not known"),
         ("run - - --target y --format csv", "can be read only once"),
-        ("run d.csv", "say which column is to be predicted (--target)"),
+        ("run d.csv", "choose one with --target"),
         ("run d.csv --target y --predictions p.txt", ".csv or a .parquet file"),
         ("predict m d.csv --predictions p.txt", ".csv or a .parquet file"),
         ("run d.csv --target y --model x --report x", "already taken, by the model"),

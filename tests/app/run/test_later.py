@@ -214,7 +214,7 @@ def test_a_resumed_run_passes_on_what_it_did(tmp_path: Path) -> None:
 def test_passing_on_is_refused_where_it_makes_no_sense(tmp_path: Path) -> None:
     FRAME.to_csv(tmp_path / "d.csv", index=False)
     run = ("run", tmp_path / "d.csv", "--target", "y", "--drop", "id")
-    assert "say --predictions" in refused(*run, "--pass", "id", code=2)
+    assert "add --predictions" in refused(*run, "--pass", "id", code=2)
     named = ("--predictions", tmp_path / "p.csv", "--pass")
     assert "did you mean 'id'?" in refused(*run, *named, "idd")
     assert "a column of this name already" in refused(*run, *named, "row", code=2)

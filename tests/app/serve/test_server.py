@@ -208,7 +208,7 @@ def test_keys_allow_what_they_say(tmp_path: Path) -> None:
 
 
 WRONG = [
-    ([], "--store names the file"),
+    ([], "--store is missing"),
     (["--store", "a.db", "--host", "0.0.0.0"], "no API key"),
     (["--store", "a.db"], "there is no journal yet"),
     (["--store", "a.db", "--learner", "nobody"], "nobody"),
@@ -217,7 +217,7 @@ WRONG = [
     (["--store", "a.db", "-p", "rate=1"], "without a learner"),
     (["--store", "no/where.db", "--learner", "nlms"], "there is no folder"),
     (["--store", "a.db", "--learner", "nlms", "--tls-key", "k.pem"], "go together"),
-    (["--config", "c.toml", "--store", "a.db"], "--config says"),
+    (["--config", "c.toml", "--store", "a.db"], "--config already defines"),
 ]
 
 

@@ -136,7 +136,9 @@ def duration(text: str) -> float:
     return seconds
 
 
-DATA = argument("data", "DATA", "One or more files or globs; - is standard input.", many=True)
+DATA = argument(
+    "data", "DATA", "One or more files or glob patterns; - reads standard input.", many=True
+)
 
 TARGET = option(INPUT, "--target", metavar="COLUMN", help="The column to predict.")
 FORMAT = option(
@@ -157,13 +159,13 @@ TEXT = columns(
 )
 TIME = columns(
     "--time",
-    "Columns of times in seconds since 1970 (or milliseconds, …); written dates and times are"
-    " recognised. May be repeated.",
+    "Columns of times in seconds since 1970 (or milliseconds, …); dates and times written as text"
+    " are recognised. May be repeated.",
 )
 INTERACTIONS = columns(
     "--interactions",
-    "Two columns whose products become features too, as in price*town, or pairs for all pairs of"
-    " columns; may be repeated.",
+    "Two columns whose product becomes a feature too, such as price*town; ‘pairs’ uses all pairs of"
+    " columns. May be repeated.",
 )
 HEADER = switch(INPUT, "--header", "The first line of a CSV file holds column names.")
 QUOTES = option(
@@ -188,8 +190,8 @@ ENCODING = option(
     "--encoding",
     metavar="NAME",
     default="auto",
-    help="The encoding of CSV files: utf-8 or latin-1 (default: Latin-1 if it is not UTF-8)."
-    " UTF-16 is recognised by its byte order mark.",
+    help="The encoding of CSV files: utf-8 or latin-1 (default: UTF-8, or Latin-1 if the file is"
+    " not valid UTF-8). UTF-16 is recognised by its byte order mark.",
 )
 SHEET = option(
     INPUT,
@@ -201,15 +203,15 @@ MISSING = option(
     INPUT,
     "--missing",
     metavar="RULE",
-    help="At an empty cell: indicator (use zero, and add an indicator feature; the default), zero,"
-    " or stop. A row without a target is only predicted, except with stop.",
+    help="What to do with an empty cell: indicator (use zero, and add an indicator feature; the"
+    " default), zero, or stop. A row without a target is only predicted, except with stop.",
 )
 ON_ERROR = option(
     INPUT,
     "--on-error",
     metavar="RULE",
     default="stop",
-    help="At a row that cannot be read: stop, or skip and count it.",
+    help="What to do with a row that cannot be read: stop, or skip (skip and count it).",
 )
 GROUP = option(
     INPUT,
@@ -220,7 +222,7 @@ GROUP = option(
 ONLY = option(INPUT, "--only", metavar="GROUP", help="Use only this group.")
 
 LEARNER = option(
-    METHOD, "--learner", metavar="NAME", help="The algorithm; ‘noregret learners’ lists all."
+    METHOD, "--learner", metavar="NAME", help="The algorithm; ‘noregret learners’ lists them."
 )
 PARAMETER = option(
     METHOD,
@@ -251,16 +253,16 @@ LOOK_BACK = option(
     metavar="TIME",
     type=duration,
     help="Time limit for that comparison, such as 60s or 10min (default: as long as learning took,"
-    " at least 2s; after a quarter of that, a gap of 1e-3 is enough). All figures are proven, even"
-    " if time runs out.",
+    " at least 2s; after a quarter of that time, a relative gap of 1e-3 is accepted). All figures"
+    " are proven, even if time runs out.",
 )
 GAP = option(
     OUTPUT,
     "--gap",
     metavar="SHARE",
     type=number,
-    help="End the comparison when the best loss in hindsight is known to within this share of it"
-    " (default: 1e-6). Without --look-back, it takes as long as needed.",
+    help="Stop when the best loss in hindsight is known to this relative precision (default: 1e-6)."
+    " Without --look-back, it takes as long as needed.",
 )
 QUIET = flag(OUTPUT, "-q", "--quiet", help="Print nothing.")
 JSON = flag(OUTPUT, "--json", help="Print the results as JSON.")

@@ -15,7 +15,7 @@ from noregret.errors import NoRegretError
 if TYPE_CHECKING:
     from argparse import Namespace
 
-    from rich.console import Console
+    from rich.console import Console, RenderableType
 
 
 def concluded(
@@ -34,7 +34,7 @@ def concluded(
         shown = indented(renderer(f"{result.kind} json")(result))
         print(shown, file=sys.stderr if stderr else sys.stdout)
     elif not given.quiet:
-        screen(stderr).print(renderer(f"{result.kind} text")(result))
+        print_on(screen(stderr), renderer(f"{result.kind} text")(result))
     if failures:
         raise NoRegretError("\n".join(failures))
     if getattr(result, "interrupted", False):
@@ -50,6 +50,17 @@ def screen(stderr: bool = False) -> Console:
     console = Console(highlight=False, markup=False, stderr=stderr)
     console.width = max(40, min(console.width, 100))
     return console
+
+
+def print_on(console: Console, shown: RenderableType) -> None:
+    """Print something, without trailing spaces in a file or a pipe."""
+    if console.is_terminal:
+        console.print(shown)
+        return
+    with console.capture() as page:
+        console.print(shown)
+    lines = (line.rstrip(" ") for line in page.get().split("\n"))
+    console.file.write("\n".join(lines))
 
 
 def show(console: Console, text: str, indent: int = 0, style: str = "", hang: int = 0) -> None:

@@ -1,7 +1,7 @@
 """The learner where none is named, and what it predicts: the first outcomes tell.
 
-Numbers get the square loss, two classes the logistic one, several classes the form of ``auto`` for
-these.
+Numbers get the square loss, two classes the logistic one, several classes the multiclass version of
+``auto``.
 """
 
 from __future__ import annotations
@@ -150,7 +150,7 @@ def text_chosen(block: Block, options: Options, loss: str) -> Choice:
 
 def several_chosen(why: str = "") -> Choice:
     """Return the choice for several classes."""
-    words = f"{why}auto-classes is the form of auto for these; the loss is the log loss"
+    words = f"{why}uses auto-classes, the multiclass version of auto, with the log loss"
     return Choice(SEVERAL, "softmax", words, why)
 
 

@@ -48,7 +48,7 @@ QUANTITIES: dict[str, str] = {
     "training mistakes": "the number of mistakes on the examples that it was fitted to",
     "log-wealth regret": "the regret in log-wealth",
     "expected regret": "the expected regret",
-    "regret to the best member": "the regret to the best of its members",
+    "regret to the best member": "the regret against the best of its members",
     "objective": "the objective",
     "updates": "the number of updates in all passes",
 }

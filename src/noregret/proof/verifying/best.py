@@ -111,7 +111,7 @@ def witness(judge: Judge, path: str, stated: Any, found: Any) -> Line:
 
 
 def loss(judge: Judge, path: str, stated: Any, found: Any) -> Line:
-    """Check that the witness pays what is stated, and that none was found that pays less."""
+    """Check that the witness has the stated loss, and that no better predictor was found."""
     line, best = judge.line("hindsight.witness"), judge.replay.stated.hindsight
     own, there = (
         paid_by(judge.replay, each) if line.confirmed or k else Paid(math.nan, 0.0)
@@ -127,11 +127,11 @@ def loss(judge: Judge, path: str, stated: Any, found: Any) -> Line:
     if stated - own.loss > slack + added:
         added = max(added, rounded_up(judge.replay, best, own, there))
     pays = -slack <= stated - own.loss <= slack + added
-    note = "what the witness pays"
+    note = "loss of the stated weights on these data"
     if own.rounding > max(
         MAX_WITNESS_ROUNDING * max(abs(own.loss), abs(found)), 100 * there.rounding
     ):
-        pays, note = False, "weights so large that rounding hides what the witness pays"
+        pays, note = False, "the weights are so large that rounding error hides their loss"
     elif (
         pays
         and not judge.replay.cut_short
@@ -140,7 +140,7 @@ def loss(judge: Judge, path: str, stated: Any, found: Any) -> Line:
             best.exact or is_worse(judge.replay, stated, found, slack + worse_by_sums(judge.replay))
         )
     ):
-        return Line(path, stated, found, False, "a better one of the class was found")
+        return Line(path, stated, found, False, "a better predictor of the same class was found")
     return Line(path, stated, number(own.loss), pays, note).given(line)
 
 
@@ -173,7 +173,7 @@ def gap_by_sums(replay: Replay) -> float:
 
 
 def paid_by(replay: Replay, best: Best) -> Paid:
-    """Return what a witness pays."""
+    """Return the loss of a witness."""
     paid = replay.evidence().paid_by(best.witness, best.comparator)
     return Paid(math.nan, 0.0) if paid is None else Paid(*paid)
 
@@ -192,14 +192,15 @@ def is_worse(replay: Replay, stated: float, found: float, slack: float) -> bool:
 
 
 def gap(judge: Judge, path: str, stated: Any, found: Any) -> Line:
-    """Check that no predictor of the class pays less than stated: by what is proven now.
+    """Check the stated lower limit on the loss of the class against the one proven now.
 
-    Nothing stated may loosen this, so that rounding is that of the witness found now. The stated
-    end may be lower than what is proven now as far as its own search explains.
+    Nothing in the certificate may loosen this check, so the rounding error allowed is that of the
+    witness found now. The stated limit may be lower than the one proven now, by as much as an
+    earlier stop of its search explains.
     """
     replay = judge.replay
     said, proven = replay.stated.hindsight, replay.best
-    line = Line(path, stated, found, False, "none of the class pays less")
+    line = Line(path, stated, found, False, "lower limit on the loss of any predictor of the class")
     if math.isinf(said.gap) or math.isinf(proven.gap):
         agree = said.gap == proven.gap or (replay.cut_short and math.isinf(said.gap))
         return Line(path, stated, found, agree, line.note)

@@ -49,9 +49,9 @@ def demo(given: Namespace) -> None:
     table = Table(title="Square loss so far, in squared minutes", title_justify="left")
     for heading in (
         "flights",
-        "mean of the learner",
-        "mean of the best linear model for these flights",
-        "regret (total difference)",
+        "learner's mean loss",
+        "mean loss of the best linear model for these flights",
+        "regret (difference of the totals)",
     ):
         table.add_column(heading, justify="right")
     began = time.perf_counter()
@@ -138,7 +138,8 @@ def show(screen: Console, game: Game, table: Table, result: Result) -> None:
         f"\n[bold]{game.learner.name}[/bold] learned the arrival delay of {game.rounds:,} flights"
         " from New York, one flight at a time, each predicted before its outcome was seen."
         " No learning rate and no scaling had to be chosen."
-        f" {game.rounds / result.seconds:,.0f} flights per second, hindsight included.\n"
+        f" {game.rounds / result.seconds:,.0f} flights per second, including the comparison"
+        " in hindsight.\n"
     )
     screen.print(table)
     screen.print(

@@ -23,11 +23,13 @@ OPTIONS = [
     ask.argument(
         "data",
         "FORECASTS",
-        "One or more tables or globs, one row per round and one column per expert; - is standard"
-        " input.",
+        "One or more tables or glob patterns, one row per round and one column per expert; - reads"
+        " standard input.",
         many=True,
     ),
-    ask.TARGET.but("The column of outcomes; a row where it is empty is forecast only."),
+    ask.TARGET.but(
+        "The column of outcomes; rows where it is empty are forecast but not learned from."
+    ),
     ask.columns(
         "--experts",
         "The columns to mix, as in A,B; may be repeated (default: all columns of numbers).",
@@ -40,7 +42,7 @@ OPTIONS = [
         ask.INPUT,
         "--correct",
         "Add a corrected forecast as an expert: a linear combination of the others plus a constant,"
-        " learned from the rows before (default: with every loss but log and zero-one).",
+        " learned from the previous rows (default: on, except for the log and zero-one losses).",
         default=None,
     ),
     ask.FORMAT.but("File format: csv, tsv, parquet or jsonl (default: by extension)."),
@@ -71,13 +73,13 @@ OPTIONS = [
     ask.switch(
         ask.METHOD,
         "--gradient",
-        "Compete with the best fixed weights, not only with the best expert (default: as --learner"
-        " does).",
+        "Compete with the best fixed weights, not only with the best expert (default: depends on"
+        " --learner).",
         default=None,
     ),
     ask.PREDICTIONS.but("Write every combined forecast (.csv or .parquet)."),
     ask.file(ask.OUTPUT, "--weights", "Write the weights of every round (.csv or .parquet)."),
-    ask.MODEL.but("Write the model, to continue with in Python."),
+    ask.MODEL.but("Write the model, to continue from it in Python."),
     ask.CERTIFICATE.but(
         "Write the certificate (JSON); with --group one per group: 'cert-{group}.json'."
     ),
@@ -92,7 +94,7 @@ def mix(given: Namespace) -> None:
     """Combine the forecasts of several experts into one, round by round.
 
     Every row is forecast before its outcome is seen. An expert may be missing from any row (an
-    empty cell). Ctrl-C ends early; all requested files are still written.
+    empty cell). Ctrl-C ends the run early; all requested files are still written.
     """
     from noregret.app.commands.mix.mixing import Mix
     from noregret.app.commands.outputs import Outputs

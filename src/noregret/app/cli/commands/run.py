@@ -20,7 +20,9 @@ if TYPE_CHECKING:
     from noregret.app.commands.run.runner import Run
     from noregret.streams.stream import Stream
 
-# Where predictions go at once.
+# Rows between checkpoints, unless --every is given.
+EVERY = 1_000_000
+# The name of standard output, where each prediction is written immediately.
 STDOUT = "-"
 # Names that other columns of predictions may not have.
 TAKEN = ("row", "prediction", "outcome", "probability", "score", "tag", "error")
@@ -37,8 +39,8 @@ OF_ONE = "each group has a learner of its own, and --only GROUP chooses one"
 NOT_FOR_GROUPS = {
     "certificate": OF_ONE,
     "report": OF_ONE,
-    "checkpoint": "the learners of groups are not kept in it",
-    "resume": "the learners of groups are not kept in it",
+    "checkpoint": "a checkpoint cannot store one learner per group",
+    "resume": "a checkpoint cannot store one learner per group",
     "id": "lines of one id may be of several groups",
 }
 EXAMPLE = "noregret run DATA.csv --target COLUMN"
@@ -77,7 +79,7 @@ OPTIONS = [
         ask.INPUT,
         "--id",
         metavar="FIELD",
-        help="The field of JSON lines that says which belong together: a line without the target is"
+        help="The JSON field that links a prediction to its outcome: a line without the target is"
         " predicted, and learned when a later line with the same id has the target.",
     ),
     ask.option(
@@ -90,8 +92,8 @@ OPTIONS = [
         ask.INPUT,
         "--task",
         metavar="KIND",
-        help="What the target is: numbers or classes (default: text, booleans and two different"
-        " values are classes; others are numbers).",
+        help="What the target is: numbers or classes (default: text, booleans and columns with"
+        " exactly two values are classes; others are numbers).",
     ),
     ask.option(
         ask.INPUT,
@@ -109,12 +111,12 @@ OPTIONS = [
         help="Hash feature names into 2^BITS slots, so that memory is bounded.",
     ),
     ask.LEARNER.but(
-        "The algorithm; ‘noregret learners’ lists all. auto needs no learning rate, no scaling and"
+        "The algorithm; ‘noregret learners’ lists them. auto needs no learning rate, no scaling and"
         " no other tuning.",
         default=DEFAULT_LEARNER,
     ),
     ask.PARAMETER,
-    ask.switch(ask.METHOD, "--intercept", "Give every example a feature that is always 1."),
+    ask.switch(ask.METHOD, "--intercept", "Add a feature that is always 1 to every example."),
     ask.option(
         ask.METHOD,
         "--scale",
@@ -145,8 +147,8 @@ OPTIONS = [
         help="Seed of the Fourier features (default: 0).",
     ),
     ask.PREDICTIONS.but(
-        "Write every prediction, made before its outcome was seen (.csv or .parquet); to - at once,"
-        " with the summary on stderr.",
+        "Write every prediction, made before its outcome was seen (.csv or .parquet); - writes each"
+        " one to standard output immediately, with the summary on stderr.",
     ),
     ask.columns(
         "--pass",
@@ -179,8 +181,8 @@ OPTIONS = [
         "--every",
         metavar="ROWS",
         type=ask.whole_number,
-        default=1_000_000,
-        help="Rows between checkpoints.",
+        default=EVERY,
+        help=f"Rows between checkpoints (default: {EVERY:,}).",
     ),
     ask.file(
         ask.RECOVERY, "--resume", "Resume from a checkpoint, with the same options as before."
@@ -196,9 +198,10 @@ def run(given: Namespace) -> None:
     """Learn from data, one example at a time, and report error and regret.
 
     Every outcome is predicted before it is seen. The regret is the total loss minus that of the
-    best fixed model in hindsight. The first rows tell whether the target is a number, two classes
-    or several (--task says so explicitly), and the loss follows: square, logistic or softmax.
-    Ctrl-C ends the run early; all requested files are still written.
+    best fixed model in hindsight, the one you would fit if you had all the data. The first rows
+    decide whether the target is a number, two classes or several (override with --task), and so
+    which loss is used: square, logistic or softmax. Ctrl-C ends the run early; all requested files
+    are still written.
     """
     from noregret.app.commands.outputs import Outputs
     from noregret.app.commands.printing import command_line, concluded
@@ -321,18 +324,21 @@ def check_options(given: Namespace) -> None:
     if given.gap is not None and not TIGHTEST <= given.gap <= LOOSEST:
         raise WrongUsage(f"--gap is from {TIGHTEST:g} to {LOOSEST:g}: got {given.gap:g}")
     if given.passed and given.predictions is None:
-        raise WrongUsage("--pass copies columns into the predictions: say --predictions FILE, or -")
+        raise WrongUsage(
+            "--pass copies columns into the predictions: add --predictions FILE, or --predictions -"
+        )
     if given.id is not None:
         check_absent(given, NOT_LATER, "--id")
     if given.by is not None:
         check_absent(given, NOT_FOR_GROUPS, "--group")
         if given.scale in ("max", "standard"):
-            raise WrongUsage("scaling would be that of all groups together: leave --scale out")
+            raise WrongUsage("features would be scaled over all groups together: leave --scale out")
     if given.save_every is not None and given.model is None:
         raise WrongUsage("--save-every saves the model: name its file with --model")
     if given.predictions == STDOUT and (given.checkpoint or given.resume):
         raise WrongUsage(
-            "answers that were given cannot be resumed: leave --checkpoint and --resume out"
+            "predictions already written to standard output cannot be resumed: leave --checkpoint"
+            " and --resume out"
         )
 
 
@@ -344,9 +350,7 @@ def learner_of(learner: str, params: dict[str, Any]) -> Any:
         return built(find(learner, "learners"), params)
     except (TypeError, ValueError, LookupError) as error:
         known = learner if families_with(learner) else ""
-        named = (
-            f"; --learner names others than {DEFAULT_LEARNER}" if learner == DEFAULT_LEARNER else ""
-        )
+        named = "; use --learner to choose another" if learner == DEFAULT_LEARNER else ""
         raise WrongUsage(f"{error} (see ‘{f'noregret learners {known}'.strip()}’{named})") from None
 
 

@@ -1,4 +1,4 @@
-"""``noregret serve``: models that keep learning, behind an address."""
+"""``noregret serve``: models that keep learning, served over HTTP."""
 
 from __future__ import annotations
 
@@ -33,22 +33,28 @@ OPTIONS = [
     ask.file(
         CONFIGURATION,
         "--config",
-        "Several models and API keys, in TOML, instead of the options above.",
+        "A TOML file with models and API keys; replaces the options above.",
     ),
     ask.option(
         CONFIGURATION,
         "--new-key",
         metavar="NAME",
-        help="Make an API key, print what to configure, and exit.",
+        help="Create an API key, print the lines for the configuration file, and exit.",
     ),
-    ask.option(ADDRESS, "--host", metavar="HOST", default="127.0.0.1", help="Where to listen."),
+    ask.option(
+        ADDRESS,
+        "--host",
+        metavar="HOST",
+        default="127.0.0.1",
+        help="The address to listen on.",
+    ),
     ask.option(
         ADDRESS,
         "--port",
         metavar="PORT",
         type=ask.whole_number,
         default=8000,
-        help="The port; 0 for any.",
+        help="The port to listen on; 0 picks a free one.",
     ),
     ask.file(ADDRESS, "--tls-certificate", "The certificate for HTTPS, in PEM."),
     ask.file(ADDRESS, "--tls-key", "Its private key, in PEM."),
@@ -58,25 +64,27 @@ OPTIONS = [
 def serve(given: Namespace) -> None:
     """Serve predictions and learn from labels over HTTP, until interrupted.
 
-    Nothing acknowledged is lost, and after a crash the model is the same to the last bit. Only this
-    machine can connect unless API keys are configured.
+    No acknowledged request is lost, and after a crash the model is restored exactly. Without API
+    keys, only this machine can connect.
     """
     from noregret.app.commands.serve.configuration import DEFAULT, Configuration, Model, read
     from noregret.app.commands.serve.keys import new_key, stanza
 
     if given.new_key is not None:
         key, digest = new_key()
-        print(f"The key, which is shown only now:\n\n{key}\n\nIn the configuration:\n")
+        print(
+            f"Your API key (it will not be shown again):\n\n{key}\n\nFor the configuration file:\n"
+        )
         print(stanza(given.new_key, digest, [DEFAULT]))
         return
     if given.config is not None:
         if given.learner or given.store or given.parameter or given.ttl:
             raise WrongUsage(
-                "--config says what to serve", "leave out --learner, --store, -p, --ttl"
+                "--config already defines what to serve", "leave out --learner, --store, -p, --ttl"
             )
         what = read(given.config)
     elif given.store is None:
-        raise WrongUsage("--store names the file of the journal", "as in --store shop.db")
+        raise WrongUsage("--store is missing", "name the journal file, such as --store shop.db")
     else:
         params = ask.params_of(given.parameter)
         what = Configuration(
@@ -92,8 +100,8 @@ def listen(given: Namespace, what: Configuration) -> None:
 
     if not what.keys and not is_loopback(given.host):
         raise WrongUsage(
-            f"--host {given.host}: others could connect, and no API key is configured",
-            "make one with --new-key NAME and serve with --config",
+            f"--host {given.host}: other machines could connect, but no API key is configured",
+            "create one with --new-key NAME and serve with --config",
         )
     if (given.tls_certificate is None) != (given.tls_key is None):
         raise WrongUsage("--tls-certificate and --tls-key go together")
@@ -103,7 +111,8 @@ def listen(given: Namespace, what: Configuration) -> None:
         from noregret.app.commands.serve.server import Server
     except ImportError:
         raise NoRegretError(
-            "the server is not installed", 'pip install "noregret[serve]"'
+            "the packages for serving are not installed",
+            "pip install 'noregret[serve]', or pip install '.[serve]' in a clone",
         ) from None
     services = {}
     try:

@@ -28,6 +28,7 @@ def verify(given: Namespace) -> None:
     """
     from rich.console import Console
 
+    from noregret.app.commands.printing import print_on
     from noregret.proof.verifying import verify as check
     from noregret.streams import format_called
 
@@ -39,6 +40,6 @@ def verify(given: Namespace) -> None:
         if any(isinstance(cure, Use) and cure.name not in given for cure in error.cures):
             error.cures = (AGAIN,)
         raise
-    Console(highlight=False).print(found)
+    print_on(Console(highlight=False), found)
     if not found.confirmed:
         raise SystemExit(FAILED)

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
 from noregret.app.report.certificate.verdict import Verdict, verdict_of, verdict_on
-from noregret.base.numbers import clean, count, figure, name_of, percent
+from noregret.base.numbers import brief, clean, count, figure, name_of, percent
 from noregret.limits import INTERCEPT
 from noregret.proof.certificates.certificate import LINEAR
 
@@ -125,8 +125,8 @@ def told(value: object) -> str:
 def facts(certificate: Certificate) -> Iterator[Fact]:
     """Yield the figures."""
     data, paid = certificate.data, certificate.loss
-    prepared = f", after {', '.join(map(clean, data.transforms))}" if data.transforms else ""
-    target = f", predicting {name_of(data.target)}" if data.target is not None else ""
+    prepared = f"; options {', '.join(map(clean, data.transforms))}" if data.transforms else ""
+    target = f"; target {name_of(data.target)}" if data.target is not None else ""
     digest = data.digest.partition(":")[2][:DIGITS]
     columns = count(data.features, COLUMNS.get(certificate.family, "feature"))
     about = f"with {columns}{target}{prepared}; data digest {digest}…"
@@ -156,7 +156,18 @@ def class_words(best: Best) -> str:
     if words.startswith(BALL):
         words = words.replace(BALL, "linear predictors of norm at most", 1)
     name, found, own = words.partition(", as long as the ")
-    return f"{name}, that of the {own.replace('last', 'final')}" if found else name
+    if not found:
+        return name
+    name, limit, norm = name.rpartition(" ")
+    return f"{name}{limit}{shorter(norm)}, the norm of the learner's {own.replace('last', 'final')}"
+
+
+def shorter(number: str) -> str:
+    """Return a number of a file with fewer digits; other text as it is."""
+    try:
+        return brief(float(number))
+    except ValueError:
+        return number
 
 
 def constant(certificate: Certificate) -> str:
@@ -175,16 +186,16 @@ def loss_of(name: str) -> str:
 def how_sure(best: Best) -> str:
     """Say how precisely the best loss in hindsight is known."""
     if best.gap == 0:
-        return "exact: none has less loss"
+        return "exact: no predictor of this class has less loss"
     if best.exact and best.seconds is None:
         most = 10.0 ** math.ceil(math.log10(best.gap))  # machines differ in the other digits
-        return f"exact up to rounding of {most:g}"
+        return f"exact up to a rounding error of {most:g}"
     if not math.isfinite(best.gap):
         return "not proven to be the best"
     if best.gap <= NARROW * abs(best.loss):
-        return f"proven: none has less by more than {best.gap:.2g}"
+        return f"proven: no predictor of this class has a loss lower by more than {best.gap:.2g}"
     limit = "" if best.seconds is None else f"; the search was limited to {figure(best.seconds)} s"
-    return f"proven: none has less than {figure(best.loss - best.gap)}{limit}"
+    return f"proven: no predictor of this class has less than {figure(best.loss - best.gap)}{limit}"
 
 
 def regret(certificate: Certificate) -> tuple[str, str]:

@@ -10,6 +10,8 @@ if TYPE_CHECKING:
     from noregret.proof.certificates.certificate import Certificate, Promise
     from noregret.proof.theorems.assumptions import Finding
 
+# The headline for a bound that holds, but exceeds the loss of a trivial predictor.
+VACUOUS = "BOUND HOLDS, BUT SAYS NOTHING HERE"
 Mood = Literal["good", "bad", "open"]
 
 
@@ -19,7 +21,7 @@ class Verdict(NamedTuple):
     Parameters
     ----------
     mood
-        ``good`` if the bound held, ``bad`` if it did not, else ``open``.
+        ``good`` if the bound held and is informative, ``bad`` if it did not hold, else ``open``.
     headline
         The verdict in a few words.
     words
@@ -38,8 +40,15 @@ class Verdict(NamedTuple):
     share: float | None = None
 
 
-def verdict_of(certificate: Certificate) -> Verdict:
-    """Return the verdict of a certificate."""
+class Trivial(NamedTuple):
+    """The loss of predictions that take no learning, and its name."""
+
+    loss: float
+    words: str
+
+
+def verdict_of(certificate: Certificate, trivial: Trivial | None = None) -> Verdict:
+    """Return the verdict of a certificate; a bound above a trivial loss is no achievement."""
     promise = certificate.theorem
     if promise is None:
         return Verdict(
@@ -48,13 +57,18 @@ def verdict_of(certificate: Certificate) -> Verdict:
             f"No theorem covers {clean(certificate.learner)} with these parameters, so no bound is"
             f" claimed. {which_would(certificate.learner, certificate.family)}",
         )
-    return verdict_on(promise)
+    return verdict_on(promise, trivial)
 
 
-def verdict_on(promise: Promise) -> Verdict:
+def verdict_on(promise: Promise, trivial: Trivial | None = None) -> Verdict:
     """Return the verdict on one promise."""
     plain = promise.wording.plain if promise.wording else ""
-    return Verdict(*judged(promise), clean(promise.name), plain, promise.tightness)
+    mood, headline, words = judged(promise)
+    said = vacuous(promise.bound, trivial)
+    if mood == "good" and said:
+        mood, headline = "open", VACUOUS
+        words = f"{words} The bound is {said}."
+    return Verdict(mood, headline, words, clean(promise.name), plain, promise.tightness)
 
 
 def which_would(learner: str, family: str) -> str:
@@ -107,25 +121,19 @@ def judged(promise: Promise) -> tuple[Mood, str, str]:
     )
 
 
-class Trivial(NamedTuple):
-    """The loss of predictions that take no learning, and its name."""
-
-    loss: float
-    words: str
-
-
-def bound_words(promise: Promise, trivial: Trivial | None = None) -> str:
-    """Return what is bounded, and how much of the bound is used, or that it says nothing."""
+def bound_words(promise: Promise) -> str:
+    """Return what is bounded, and how much of the bound is used."""
     what = subject(promise).rstrip(",")
     if quantity_of(promise) == "regret to the best member" and promise.measured is not None:
-        # The regret to hindsight, shown next to it, is another one.
-        what += f", which is {brief(promise.measured)} here"
+        # The regret against hindsight, shown next to it, is another one.
+        what = (
+            "the regret against the best of the learners that it combines (its members); that"
+            f" regret is {brief(promise.measured)} here"
+        )
         part = ""
     else:
         part = part_of_bound(promise.tightness)
-    said = vacuous(promise.bound, trivial)
-    said = f"it is {said}" if said else f"{part} of it is used" if part else ""
-    return f"{what}; {said}" if said else what
+    return f"{what}; {part} of it is used" if part else what
 
 
 def vacuous(bound: float | None, trivial: Trivial | None) -> str:

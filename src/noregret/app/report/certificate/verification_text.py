@@ -11,7 +11,6 @@ from rich.text import Text
 
 from noregret.base import plain_text as plain
 from noregret.base.numbers import clean, count
-from noregret.proof.theorems.theorem import QUANTITIES
 
 if TYPE_CHECKING:
     from noregret.proof.verifying.verification import Line, Verification
@@ -30,7 +29,8 @@ def table(verification: Verification) -> RenderableType:
     for line in verification.lines:
         style = "bold red" if not line.confirmed else "green" if line.checked else "dim"
         lines.add_row(Text(line.mark, style), Text(line.name), Text(said(line)))
-    return Group(lines, Text(), Text(tolerances(verification)), Text(), verdict(verification))
+    end = verdict(verification)
+    return Group(end, Text(), lines, Text(), Text(tolerances(verification)), Text(), end)
 
 
 def plain_text(verification: Verification) -> str:
@@ -41,8 +41,6 @@ def plain_text(verification: Verification) -> str:
 def said(line: Line) -> str:
     """Return the stated value, and the one found if it differs."""
     if line.confirmed:
-        if line.name.endswith(".quantity"):
-            return QUANTITIES.get(line.stated, shown(line.stated)).removeprefix("the ")
         return shown(line.stated) + ("" if line.checked else ", on the machine that searched")
     note = f" ({line.note})" if line.note else ""
     stated, found = shown(line.stated), shown(line.found)
@@ -59,6 +57,8 @@ def shown(value: Any) -> str:
         return "none"
     if isinstance(value, float):
         return f"{value:.12g}"
+    if isinstance(value, bool):
+        return "true" if value else "false"
     if isinstance(value, dict):
         value = ", ".join(f"{key} = {shown(item)}" for key, item in value.items())
     if isinstance(value, tuple):
@@ -73,7 +73,7 @@ def tolerances(verification: Verification) -> str:
         "Names, counts, the digest and the seal were compared exactly; recomputed figures with a"
         f" relative tolerance of {verification.tolerance:g},"
         f" or {verification.solver_tolerance:g} if they depend on where the search for the best in"
-        " hindsight stopped; sums of figures in the file up to rounding."
+        " hindsight stopped; figures computed from others in the file, up to rounding."
     )
 
 
@@ -84,8 +84,8 @@ def verdict(verification: Verification) -> Text:
         return Text("CONFIRMED: every figure follows from these data.", "bold green")
     names = ", ".join(line.name for line in failed[:4])
     names += f" and {len(failed) - 4} more" if len(failed) > 4 else ""
-    of = count(len(verification.lines), "line")
+    of = count(len(verification.lines), "field")
     other = any(line.name == "data.digest" for line in failed)
-    why = " These are not the data that it was made from." if other else ""
+    why = " These are not the data that the certificate was made from." if other else ""
     why += "".join(f" {line.note}." for line in failed if line.note.startswith("The learner"))
     return Text(f"NOT CONFIRMED: {len(failed)} of {of}: {names}.{why}", "bold red")

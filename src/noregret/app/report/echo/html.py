@@ -101,7 +101,7 @@ def proof(result: EchoResult) -> Html:
     """Return the certificate of the linear filter, or the reason why there is none."""
     if result.certificate is None:
         return section("Certificate", element("p", result.uncertified, class_="aside"))
-    return certificate_section(cast("Any", result))
+    return certificate_section(cast("Any", result), judged(result))
 
 
 def made_section(result: EchoResult) -> Html:

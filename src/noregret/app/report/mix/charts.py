@@ -106,7 +106,7 @@ def leader_strips(result: MixResult) -> str:
         f" rounds{few}."
     )
     if any(expert.awake < result.rows for expert in result.experts):
-        words += " While that expert is asleep, it counts as the mixture."
+        words += " Where that expert has no forecast, the mixture's loss is counted."
     return figure_of(
         "Leading experts",
         words,

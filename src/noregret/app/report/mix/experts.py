@@ -42,7 +42,10 @@ def best_asleep(result: MixResult) -> str:
     if best is None or result.mostly_awake(best):
         return ""
     share = percent(best.awake / result.rows)
-    return f"awake in {share} of the rounds; counted as the mixture while asleep"
+    return (
+        f"with a forecast in {share} of the rounds; where it has no forecast, the mixture's loss is"
+        " counted"
+    )
 
 
 def best_own(result: MixResult) -> str:
@@ -57,9 +60,17 @@ def best_own(result: MixResult) -> str:
         math.sqrt(total / best.awake) if square else total / best.awake
         for total in (best.own, best.beside)
     )
-    what = "own RMSE" if square else f"own mean {loss_words(result)} loss"
-    told = f"{what} {brief(own)} while awake ({percent(best.awake / result.rows)} of the rounds)"
-    return f"{told}, the mixture's there {brief(mixture)}"
+    what = "RMSE" if square else f"mean {loss_words(result)} loss"
+    share = percent(best.awake / result.rows)
+    return (
+        f"{what} {brief(own)} in the {share} of rounds where it has a forecast; the mixture has"
+        f" {brief(mixture)} in those rounds"
+    )
+
+
+def against_average(result: MixResult) -> str:
+    """Return the heading of ratios to the uniform average."""
+    return "RMSE vs average" if result.loss == "square" else "loss vs average"
 
 
 def loss_words(result: MixResult) -> str:

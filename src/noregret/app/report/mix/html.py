@@ -19,6 +19,7 @@ from noregret.app.report.mix.words import (
     Line,
     bound_words,
     company,
+    judged,
     lines,
     regret_words,
     sentence,
@@ -29,7 +30,7 @@ from noregret.app.report.page.markup import Html, element
 from noregret.app.report.page.sections import again_section, made_section, section, skipped_section
 from noregret.app.report.run.certificate import certificate_section
 from noregret.app.report.run.head import stopped
-from noregret.app.report.run.words import compared, judged
+from noregret.app.report.run.words import compared
 from noregret.base.numbers import brief, figure, name_of
 
 if TYPE_CHECKING:
@@ -50,7 +51,7 @@ def sections(result: MixResult) -> list[str]:
         course_section(result),
         experts_section(result),
         groups_section(result),
-        "" if result.groups else certificate_section(result),
+        "" if result.groups else certificate_section(result, judged(result)),
         skipped_section(result),
         made_section(result),
         again_section(result),

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from noregret.app.report.charts.areas import OTHERS
 from noregret.app.report.mix.charts import looks
+from noregret.app.report.mix.experts import against_average
 from noregret.app.report.mix.words import Line, lines, notes, ratio_of
 from noregret.app.report.page.markup import Html, element
 from noregret.app.report.page.roster import STYLE as ROSTER
@@ -57,7 +58,7 @@ def comparison_table(result: MixResult) -> Html:
     ]
     names = [("", ""), ("mean loss", "number")]
     names += [("RMSE", "number")] if square else []
-    names += [("÷ average", "number"), ("", "bar")]
+    names += [(against_average(result), "number"), ("", "bar")]
     return element("table", heading(names), element("tbody", *rows), class_="side")
 
 
@@ -90,13 +91,13 @@ def experts_section(result: MixResult) -> Html:
     slept = any(one.awake < result.rows for one in result.experts)
     largest = max((one.weight for one in result.experts), default=0.0)
     rows = [expert_row(result, one, look, largest, slept) for one in order[:EXPERTS]]
-    names = [("", ""), ("mean loss", "number"), ("÷ average", "number")]
-    names += [("awake", "number")] if slept else []
+    names = [("", ""), ("mean loss", "number"), (against_average(result), "number")]
+    names += [("with a forecast", "number")] if slept else []
     names += [("weight now", "number"), ("", "bar")]
     words = "Ordered by total loss."
-    words += " An expert that sleeps is charged the loss of the mixture." if slept else ""
+    words += " Where an expert has no forecast, the mixture's loss is counted." if slept else ""
     if not result.mostly_awake(order[-1]):
-        words += " Experts asleep in more than half of the rounds are listed last."
+        words += " Experts without a forecast in more than half of the rounds are listed last."
     if len(order) > EXPERTS:
         words += f" The first {EXPERTS} of {len(order):,}."
     return section(
@@ -140,7 +141,7 @@ def groups_section(result: MixResult) -> Html:
         ("", ""),
         ("rounds", "number"),
         ("mean loss", "number"),
-        ("÷ average", "number"),
+        (against_average(result), "number"),
         ("best expert", "name"),
     ]
     middle = element("tr", element("td", "…", colspan="5"))

@@ -9,18 +9,19 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from noregret.app.report.mix.experts import loss_words
+from noregret.app.report.mix.experts import against_average, loss_words
 from noregret.app.report.mix.verdicts import verdicts
 from noregret.app.report.mix.words import (
     bound_words,
     company,
+    judged,
     lines,
     notes,
     ratio_of,
     regret_words,
     title,
 )
-from noregret.app.report.run.words import judged, took
+from noregret.app.report.run.words import took
 from noregret.app.report.terminal import (
     INTERRUPTED,
     bars,
@@ -78,7 +79,7 @@ def comparison(result: MixResult) -> Table:
     if square:
         table.add_column("RMSE", justify="right", no_wrap=True)
     table.add_column(loss, justify="right", no_wrap=True)
-    table.add_column("÷ average", justify="right", no_wrap=True)
+    table.add_column(against_average(result), justify="right", min_width=7)
     for line in lines(result):
         label = line.label + {"convex": " in hindsight"}.get(line.kind, "")
         name = Text(f"{label}: {name_of(line.name)}" if line.name else label)
@@ -148,7 +149,7 @@ def series(result: MixResult) -> list[RenderableType]:
     table.add_column("series", overflow="ellipsis", no_wrap=True, max_width=28)
     table.add_column("rounds", justify="right", no_wrap=True)
     table.add_column("mean loss", justify="right", no_wrap=True)
-    table.add_column("÷ average", justify="right", no_wrap=True)
+    table.add_column(against_average(result), justify="right", min_width=7)
     few = len(ordered) > 2 * SERIES
     chosen = [*ordered[:SERIES], None, *ordered[-SERIES:]] if few else ordered
     for one in chosen:

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
-from noregret.app.report.certificate.verdict import Trivial, vacuous
+from noregret.app.report.certificate.verdict import Trivial, Verdict, vacuous, verdict_of
 from noregret.app.report.mix.experts import (
     LISTED,
     STRANGE,
@@ -16,14 +16,19 @@ from noregret.app.report.mix.experts import (
     loss_words,
     strange,
 )
-from noregret.app.report.mix.verdicts import group_words
+from noregret.app.report.mix.verdicts import AVERAGE_LOSS, group_words
 from noregret.app.report.run.words import against, promise_words, sources
+from noregret.app.report.run.words import judged as run_judged
 from noregret.base.numbers import brief, clean, count, known, name_of, part_of_bound
 from noregret.hindsight.experts import BEST, MIXTURES
 from noregret.streams.options import CORRECTED
 
 if TYPE_CHECKING:
     from noregret.app.results.mix import Expert, MixResult
+
+
+# The best of the experts that have a forecast in at least half of the rounds.
+FEW_GAPS = "best with few gaps"
 
 
 class Line(NamedTuple):
@@ -58,7 +63,12 @@ def lines(result: MixResult) -> Iterator[Line]:
     found: list[tuple[str, str, str, float | None]] = [
         ("mixture", "mixture", "", result.total),
         ("best", "best expert", best.name if best else "", best.total if best else None),
-        ("awake", "best mostly awake", awake.name if awake else "", awake.total if awake else None),
+        (
+            "awake",
+            FEW_GAPS,
+            awake.name if awake else "",
+            awake.total if awake else None,
+        ),
         ("average", "uniform average", "", result.average),
         ("median", "median", "", result.median),
         (CORRECTED, CORRECTED, "", corrected.total if corrected else None),
@@ -169,7 +179,7 @@ def whose(result: MixResult) -> str:
     least = result.least
     if result.groups or least is None or not least.added or comparator_of(result) != BEST:
         return ""
-    return f" of all ({least.name})"
+    return f", added ones included ({least.name})"
 
 
 def bound_words(result: MixResult) -> tuple[str, str] | None:
@@ -185,19 +195,30 @@ def bound_words(result: MixResult) -> tuple[str, str] | None:
 
 def used(share: float | None, bound: float, result: MixResult) -> str:
     """Return the share of a bound that is used, in words, or that the bound says nothing."""
-    average = result.average
-    trivial = None if average is None else Trivial(average, "the total loss of the average")
     part = part_of_bound(share)
     used = f"; {part} of it is used" if part else ""
-    if said := vacuous(bound, trivial):
+    # With a certificate, the verdict says so.
+    if result.certificate is None and (said := vacuous(bound, trivial_of(result))):
         used = f"; it is {said}"
     return f"proven limit on the regret{used}"
+
+
+def trivial_of(result: MixResult) -> Trivial | None:
+    """Return the loss of the average, which a bound must not exceed to say something."""
+    return None if result.average is None else Trivial(result.average, AVERAGE_LOSS)
+
+
+def judged(result: MixResult) -> Verdict:
+    """Return the verdict of the certificate, or the reason why there is none."""
+    if result.certificate is None:
+        return run_judged(result)
+    return verdict_of(result.certificate, trivial_of(result))
 
 
 def notes(result: MixResult) -> Iterator[tuple[str, str]]:
     """Yield further remarks, each with its label."""
     if words := asleep_words(result):
-        yield "asleep", words
+        yield "missing", words
     if result.best is not None:
         told = list(filter(None, (best_asleep(result), best_own(result))))
         if told:
@@ -237,4 +258,6 @@ def sentence(result: MixResult) -> str:
     told += f": {compares}. " if compares else ". "
     if result.best is not None and (words := best_own(result)):
         told += f"{name_of(result.best.name)} itself: {words}. "
-    return told + (group_words(result) if result.groups else promise_words(result))
+    return told + (
+        group_words(result) if result.groups else promise_words(result, trivial_of(result))
+    )

@@ -47,7 +47,7 @@ def header(
     """Return the title, the verdict, a summary and the headline figures."""
     found = list(tiles)
     badge = said and element("span", said.headline, class_=f"badge {said.mood}")
-    columns = len(found) if len(found) <= 6 else 4
+    columns = columns_of(len(found))
     return element(
         "header",
         element(
@@ -62,6 +62,18 @@ def header(
         element("p", sentence, class_="verdict"),
         element("div", *found, class_="tiles", style=f"--columns:{columns}"),
     )
+
+
+def columns_of(tiles: int) -> int:
+    """Return the columns for headline figures: full rows if possible, and never one tile alone.
+
+    >>> [columns_of(tiles) for tiles in (6, 7, 8, 9, 10, 13)]
+    [6, 4, 4, 3, 5, 5]
+    """
+    if tiles <= 6:
+        return tiles
+    full = [columns for columns in (4, 5, 3) if tiles % columns == 0]
+    return next(iter(full), 4 if tiles % 4 > 1 else 5)
 
 
 def tile(label: str, number: str, words: str, mood: str = "") -> Html:

@@ -14,7 +14,6 @@ from noregret.app.report.run.words import target_of, took
 from noregret.base.numbers import brief, clean, count, figure, megabytes, name_of
 
 if TYPE_CHECKING:
-    from noregret.app.report.certificate.verdict import Trivial
     from noregret.app.results.run import Result
     from noregret.proof.certificates.certificate import Promise
 
@@ -39,13 +38,15 @@ def facts(rows: Iterable[tuple[str, str]]) -> Html:
     return element("dl", *pairs, class_="facts")
 
 
-def bound_tile(promise: Promise, mood: str, trivial: Trivial | None = None) -> Html:
+def bound_tile(promise: Promise, mood: str) -> Html:
     """Return whether the bound held, and what it limits."""
     if promise.bound is None:
         words = "an assumption failed" if promise.failed else ""
         return tile("bound", "not claimed", words, mood)
-    mark = {True: "kept", False: "broken", None: "open"}[promise.holds]
-    words = f"at most {brief(promise.bound)} for {bound_words(promise, trivial)}"
+    mark = {True: "kept" if mood == "good" else "holds", False: "broken", None: "open"}[
+        promise.holds
+    ]
+    words = f"at most {brief(promise.bound)} for {bound_words(promise)}"
     return tile("bound", mark, words, mood)
 
 

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from noregret.app.report.certificate.sheet import told
-from noregret.app.report.certificate.verdict import verdict_of
 from noregret.app.report.charts.areas import STYLE as AREAS
 from noregret.app.report.charts.areas import area_chart, layers_of
 from noregret.app.report.charts.bars import diverging
@@ -20,11 +19,11 @@ from noregret.app.report.page.markup import Html, element
 from noregret.app.report.page.sections import again_section, bound_tile, facts, section, shown
 from noregret.app.report.portfolio.words import (
     compared,
+    judged,
     money,
     sentence,
     shares_of,
     title,
-    trivial_of,
 )
 from noregret.app.report.run.certificate import certificate_section
 from noregret.app.report.run.curves import described, plain_rounds
@@ -44,7 +43,7 @@ def page(outcome: Outcome) -> str:
         head(outcome),
         section("Wealth over time", wealth_chart(outcome)),
         section("Holdings", shares_chart(outcome)),
-        certificate_section(anything),
+        certificate_section(anything, judged(outcome)),
         best_section(outcome),
         made_section(outcome),
         again_section(anything),
@@ -57,7 +56,7 @@ def head(outcome: Outcome) -> Html:
     note = element("p", f"Note: {outcome.note}.", class_="verdict")
     return header(
         title(outcome),
-        verdict_of(outcome.certificate),
+        judged(outcome),
         sentence(outcome),
         headline_figures(outcome),
         sources=outcome.sources,
@@ -81,8 +80,7 @@ def headline_figures(outcome: Outcome) -> Iterable[Html]:
     yield tile("best constant shares", money(best), f"the strategy: {compared(mine, best)}")
     yield tile("regret", brief(certificate.regret.upper), "in log-wealth")
     if certificate.theorem is not None:
-        mood = verdict_of(certificate).mood
-        yield bound_tile(certificate.theorem, mood, trivial_of(outcome))
+        yield bound_tile(certificate.theorem, judged(outcome).mood)
 
 
 def rounds_of(outcome: Outcome) -> str:

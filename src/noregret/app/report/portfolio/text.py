@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from noregret.app.report.certificate.verdict import verdict_of
-from noregret.app.report.portfolio.words import facts, title
+from noregret.app.report.portfolio.words import facts, judged, title
 from noregret.app.report.terminal import figures, verdict, written
 
 if TYPE_CHECKING:
@@ -22,7 +21,7 @@ def summary(outcome: Outcome) -> RenderableType:
         Text(),
         figures(facts(outcome)),
         Text(),
-        verdict(verdict_of(outcome.certificate)),
+        verdict(judged(outcome)),
     ]
     if outcome.note:
         parts += [Text(), Text.assemble(("note", "bold yellow"), f"  {outcome.note}")]

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from noregret.app.report.certificate.sheet import Fact
-from noregret.app.report.certificate.verdict import Trivial, bound_words
+from noregret.app.report.certificate.verdict import Trivial, Verdict, bound_words, verdict_of
 from noregret.app.report.run.words import sources
 from noregret.base.numbers import brief, clean, count, duration, name_of, percent
 
@@ -102,13 +102,18 @@ def promised(outcome: Outcome) -> Iterator[Fact]:
     )
     promise = certificate.theorem
     if promise is not None and promise.bound is not None:
-        words = bound_words(promise, trivial_of(outcome))
+        words = bound_words(promise)
         yield Fact("bound", brief(promise.bound), f"proven limit on {words}")
 
 
 def trivial_of(outcome: Outcome) -> Trivial:
     """Return the regret of keeping the money, which a bound must not exceed to say something."""
     return Trivial(-outcome.rebalanced.loss, "the log-wealth of the best shares")
+
+
+def judged(outcome: Outcome) -> Verdict:
+    """Return the verdict of the certificate."""
+    return verdict_of(outcome.certificate, trivial_of(outcome))
 
 
 def sentence(outcome: Outcome) -> str:

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 from noregret.app.report.certificate.sheet import Assumed, sheet_of
 from noregret.app.report.page.markup import Html, element
 from noregret.app.report.page.sections import section
-from noregret.app.report.run.words import judged
 from noregret.base.numbers import percent
 
 if TYPE_CHECKING:
@@ -16,11 +15,11 @@ if TYPE_CHECKING:
     from noregret.proof.certificates.certificate import Certificate
 
 
-def certificate_section(result: Result) -> Html:
-    """Return the section on the certificate, or the reason why there is none."""
+def certificate_section(result: Result, said: Verdict) -> Html:
+    """Return the section on the certificate and its verdict, or why there is none."""
     certificate = result.certificate
     if certificate is None:
-        return section("Certificate", element("p", judged(result).words, class_="aside"))
+        return section("Certificate", element("p", said.words, class_="aside"))
     sheet = sheet_of(certificate)
     rows = [
         element(
@@ -33,13 +32,13 @@ def certificate_section(result: Result) -> Html:
     ]
     return section(
         "Certificate",
-        promise_block(sheet.verdict),
+        promise_block(said),
         element("table", element("tbody", *rows), class_="sheet"),
         assumptions(sheet.assumptions),
         *(
             part
-            for said in sheet.further
-            for part in (promise_block(said.verdict), assumptions(said.assumptions))
+            for more in sheet.further
+            for part in (promise_block(more.verdict), assumptions(more.assumptions))
         ),
         digest(certificate),
     )

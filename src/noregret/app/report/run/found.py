@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from noregret.app.results.findings import Found, Member
     from noregret.app.results.run import Result
 
-MAX_LISTED_MEMBERS = 8
+MAX_LISTED_MEMBERS, MAX_MEMBER_NAME = 8, 60
 STYLE = (
     AREAS
     + ROSTER
@@ -70,8 +70,8 @@ def shares_chart(found: Found) -> Html:
     ends = "; ".join(f"{one.name} {weight(now[one.name])}" for one in drawn)
     return figure_of(
         "Weights over time",
-        f"Weights of the {count(len(found.members), 'learner')} that it combines, by kind. The"
-        " figures are those for the next round.",
+        f"Weights of the {count(len(found.members), 'learner')} that it combines (its members), by"
+        f" kind. Percentages are the weights for the next round. {legend(drawn)}".strip(),
         [Key(one.look, one.name, weight(now[one.name])) for one in drawn],
         area_chart(
             Axis("rounds", scale, lines=False),
@@ -81,6 +81,14 @@ def shares_chart(found: Found) -> Html:
             f"Weights over time; at the end: {ends}.",
         ),
     )
+
+
+def legend(drawn: list[Layer]) -> str:
+    """Explain the groups of members in one sentence; empty for groups of other learners."""
+    from noregret.auto.findings import MEANINGS
+
+    told = "; ".join(f"{one.name}: {MEANINGS[one.name]}" for one in drawn if one.name in MEANINGS)
+    return f"{told[:1].upper()}{told[1:]}." if told else ""
 
 
 def leading(found: Found) -> list[Member]:
@@ -101,8 +109,8 @@ def members_table(result: Result, found: Found) -> Html:
     rows = [member_row(member, looks[member.group], largest) for member in shown]
     own = standing_of(result).loss
     if own is not None:
-        rows.append(whole_row(f"{name_of(result.name)}, all combined", own))
-    names = [("", ""), ("kind", "group name"), ("mean loss alone", "number")]
+        rows.append(whole_row(f"{name_of(result.name)} (all members combined)", own))
+    names = [("", ""), ("kind", "group name"), ("mean loss on its own", "number")]
     names += [("weight now", "number"), ("", "bar")]
     words = f"The largest weights of {count(len(found.members), 'learner')}{added}."
     return element(
@@ -136,7 +144,7 @@ def member_row(member: Member, look: str, largest: float) -> Html:
     """Return the row of a member."""
     return element(
         "tr",
-        element("th", chip(look), name_of(member.name), scope="row"),
+        element("th", chip(look), name_of(member.name, MAX_MEMBER_NAME), scope="row"),
         element("td", name_of(member.group), class_="group name"),
         element("td", brief(member.loss), class_="number"),
         element("td", weight(member.weight), class_="number"),
@@ -159,7 +167,7 @@ def features_table(found: Found) -> Html:
         "table",
         caption(
             "Most influential features",
-            "Share of each feature in the variation of a linear prediction.",
+            "Each feature's share of the variation in the linear members' predictions.",
         ),
         element("tbody", *rows),
         class_="roster",

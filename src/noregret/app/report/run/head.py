@@ -22,7 +22,6 @@ from noregret.app.report.run.words import (
     sentence,
     standing_of,
     title,
-    trivial_of,
 )
 from noregret.base.numbers import brief, count, figure, percent
 
@@ -77,7 +76,7 @@ def others(result: Result, error: Measure) -> Iterable[Html]:
     if found.mae is not None and error.name != "MAE":
         yield tile("MAE", brief(found.mae), "mean absolute error")
     if found.explained is not None:
-        yield tile("explained", percent(found.explained), "of the variance of the target")
+        yield tile("variance explained", percent(found.explained), "R² of the predictions")
     if found.auc is not None:
         yield tile("AUC", f"{found.auc:.4g}", auc_words(found.auc_doubt))
 
@@ -103,4 +102,4 @@ def promised(result: Result) -> Iterable[Html]:
         return
     yield tile("regret", *found)
     if certificate.theorem is not None:
-        yield bound_tile(certificate.theorem, judged(result).mood, trivial_of(result))
+        yield bound_tile(certificate.theorem, judged(result).mood)

@@ -19,7 +19,7 @@ from noregret.app.report.run.found import STYLE as FOUND
 from noregret.app.report.run.found import found_section
 from noregret.app.report.run.head import head
 from noregret.app.report.run.outlook import outlook_charts
-from noregret.app.report.run.words import title
+from noregret.app.report.run.words import judged, title
 
 if TYPE_CHECKING:
     from noregret.app.results.run import Result
@@ -37,7 +37,7 @@ def sections(result: Result) -> list[str]:
         head(result),
         curves_section(result),
         found_section(result),
-        certificate_section(result),
+        certificate_section(result, judged(result)),
         features_section(result),
         outlook_section(result),
         skipped_section(result),
@@ -51,20 +51,26 @@ def curves_section(result: Result) -> Html:
     if not len(result.curve.rounds) or not result.rows:
         return Html("")
     regret = regret_chart(result)
-    unknown = element("p", f"The regret over time is not shown: {why(result)}.", class_="aside")
+    unknown = element("p", why(result), class_="aside")
     charts = element("div", loss_chart(result), regret or "", class_="pair")
     return section("Loss and regret over time", charts, "" if regret else unknown)
 
 
 def why(result: Result) -> str:
-    """Return the reason why the regret over time is not known."""
+    """Say why the regret over time is not shown."""
     if result.certificate is None:
-        return "this run was not compared with hindsight"
+        return "Regret over time is not shown: this run was not compared with hindsight."
     if result.loss != "square":
-        return "it takes a search for the best predictor at every point, except for the square loss"
+        return (
+            "Regret over time is shown only for the square loss; for other losses it would need a"
+            " separate search at every point."
+        )
     if result.curve.lost.any():
-        return TOO_FEW_DIGITS
-    return "with this many features, it takes too long to find the best predictor at every point"
+        return f"Regret over time is not shown: {TOO_FEW_DIGITS}."
+    return (
+        "Regret over time is not shown: with this many features, it takes too long to find the best"
+        " predictor at every point."
+    )
 
 
 def outlook_section(result: Result) -> Html:

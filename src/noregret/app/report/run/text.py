@@ -28,7 +28,6 @@ from noregret.app.report.run.words import (
     target_of,
     title,
     took,
-    trivial_of,
 )
 from noregret.app.report.terminal import INTERRUPTED, bars, figures, left_out, verdict, written
 from noregret.base.numbers import (
@@ -100,16 +99,16 @@ def errors(result: Result) -> Iterator[Fact]:
         squares = f" {brief(now.loss or 0.0)}" if error.name == "RMSE" else ""
         yield Fact(error.name, brief(error.mine), mean + squares)
     if result.constant is not None and error.constant is not None:
-        what = constant_words(result)
-        how = error_against(error.mine, error.constant, what) or what
+        what = ("predicting " if result.loss == "softmax" else "") + constant_words(result)
+        how = error_against(error.mine, error.constant, what, error.name) or what
         yield Fact("  constant", brief(error.constant), how)
     if error.previous is not None:
         what = "repeating the previous value"
-        how = error_against(error.mine, error.previous, what) or what
+        how = error_against(error.mine, error.previous, what, error.name) or what
         yield Fact("  previous", brief(error.previous), how)
     if error.hindsight is not None and result.certificate is not None:
         what = best_fixed(result)
-        how = error_against(error.mine, error.hindsight, what) or what
+        how = error_against(error.mine, error.hindsight, what, error.name) or what
         words = "; ".join(filter(None, [how, exact_fit(result)]))
         yield Fact("  hindsight", brief(error.hindsight), words)
     if found.rmse is not None and error.name != "RMSE":
@@ -119,7 +118,7 @@ def errors(result: Result) -> Iterator[Fact]:
             "MAE", brief(found.mae), f"mean absolute error{previous_words(found.previous.mae)}"
         )
     if found.explained is not None:
-        yield Fact("explained", percent(found.explained), "of the variance of the target")
+        yield Fact("R²", percent(found.explained), "variance of the target explained")
     if found.auc is not None:
         yield Fact("AUC", f"{found.auc:.4g}", auc_words(found.auc_doubt))
     yield from recalls(result)
@@ -152,7 +151,7 @@ def promised(result: Result) -> Iterator[Fact]:
     yield Fact("regret", *found)
     promise = certificate.theorem
     if promise is not None and promise.bound is not None:
-        words = bound_words(promise, trivial_of(result))
+        words = bound_words(promise)
         yield Fact("bound", brief(promise.bound), f"proven limit on {words}")
 
 

@@ -91,12 +91,13 @@ def accuracy_words(result: Result) -> str:
         stated = None if certificate is None else certificate.loss.mistakes
         if stated not in (None, result.mistakes):
             said[0] += (
-                f" ({stated:,} in the certificate, which knows a class from its first row on)"
+                f" ({stated:,} in the certificate, which treats a class as known in the row where"
+                " it first appears)"
             )
     if found.frequent is not None:
-        said.append(f"always the most frequent class: {percent(found.frequent)}")
+        said.append(f"always predicting the most frequent class: {percent(found.frequent)}")
     if found.previous.accuracy is not None:
-        said.append(f"always the previous one: {percent(found.previous.accuracy)}")
+        said.append(f"repeating the previous class: {percent(found.previous.accuracy)}")
     return "; ".join(said)
 
 
@@ -173,20 +174,29 @@ def against(mine: float | None, other: float | None, what: str) -> str:
     return f"{how} {link} {what}" if how else ""
 
 
-def error_against(mine: float | None, other: float | None, what: str) -> str:
+def error_against(
+    mine: float | None, other: float | None, what: str, measure: str = "error"
+) -> str:
     """Compare two errors in words, naming what the second one is; empty as above.
+
+    A log loss is named, as it is not what most readers call an error.
 
     >>> error_against(1.0, 4.0, "the best constant")
     '75.0% less error than the best constant'
     >>> error_against(50.0, 2.0, "the best constant")
     '25 times the error of the best constant'
+    >>> error_against(1.0, 4.0, "predicting the class frequencies", "log loss")
+    '75.0% lower log loss than predicting the class frequencies'
     """
     how = compared(mine, other)
+    name = "log loss" if measure == "log loss" else "error"
     if how == "the same":
-        return f"the same error as {what}"
+        return f"the same {name} as {what}"
     if how.endswith("times as much"):
-        return f"{how.removesuffix(' as much')} the error of {what}"
-    return f"{how} error than {what}" if how else ""
+        return f"{how.removesuffix(' as much')} the {name} of {what}"
+    if name == "log loss":
+        how = how.replace("less", "lower").replace("more", "higher")
+    return f"{how} {name} than {what}" if how else ""
 
 
 def best_fixed(result: Result) -> str:
@@ -198,7 +208,9 @@ def best_fixed(result: Result) -> str:
     name, found, norm = comparator.partition(UP_TO)
     best = "in hindsight" if certificate is None or proven(result) else "found in hindsight"
     if name in (LINEAR_MODELS, LINEAR_MODELS.removeprefix("all ")):
-        among = f", with weights of norm at most {norm}" if found else ""
+        size, own, whose = norm.partition(", ")
+        among = f", with weights of norm at most {size}" if found else ""
+        among += f" ({whose})" if own else ""
         return f"the best fixed linear model{of} {best}{among}"
     return f"the best fixed predictor{of} {best} (among {comparator})"
 
@@ -227,7 +239,7 @@ def regret(result: Result) -> tuple[str, str] | None:
         return high if proven(result) or low == high else f"{low} to {high}"
 
     each = f"; {shown(result.rows)} per row" if result.rows else ""
-    about, best = f"total loss minus that of hindsight{each}", certificate.hindsight
+    about, best = f"total loss minus that of the best fixed model{each}", certificate.hindsight
     if shown(1) == brief(upper):
         return brief(upper), about
     if best.seconds is None:
@@ -288,7 +300,7 @@ def took(result: Result) -> str:
 def judged(result: Result) -> Verdict:
     """Return the verdict of the certificate, or the reason why there is none."""
     if result.certificate is not None:
-        return verdict_of(result.certificate)
+        return verdict_of(result.certificate, trivial_of(result))
     why = promise_words(result).removeprefix("There is no certificate: ")
     return Verdict("open", "NO CERTIFICATE", why[:1].upper() + why[1:])
 
@@ -304,8 +316,8 @@ def sentence(result: Result) -> str:
         reached = f"an accuracy of {percent(now.accuracy)} and {reached}"
     told = f"Over {count(result.rows, 'row')}, {name_of(result.name)} reached {reached}"
     both = (
-        error_against(error.mine, error.constant, "the best constant prediction"),
-        error_against(error.mine, error.hindsight, best_fixed(result)),
+        error_against(error.mine, error.constant, "the best constant prediction", error.name),
+        error_against(error.mine, error.hindsight, best_fixed(result), error.name),
     )
     compares = ", and ".join(filter(None, both))
     told += f": {compares}. " if compares else ". "
@@ -323,7 +335,9 @@ def promise_words(result: Result, trivial: Trivial | None = None) -> str:
     holds, failed = certificate.theorem.holds, certificate.theorem.failed
     if holds:
         said = vacuous(certificate.theorem.bound, trivial)
-        return f"The theorem's promise was kept{f', but its bound is {said}' if said else ''}."
+        if said:
+            return f"The theorem's bound holds, but it is {said}."
+        return "The theorem's promise was kept."
     if failed is not None:
         return f"No bound is claimed, since ‘{clean(failed.name)}’ did not hold."
     return judged(result).words
