@@ -46,7 +46,8 @@ def certify(
 ) -> Certificate:
     """Return the certificate of a game, within the time limit."""
     # What follows a search takes time as well: its proof, and the names of the weights.
-    after = min(0.5 * limits.seconds, SECONDS_PER_WEIGHT * game.width)
+    limited = game.rounds > 0 and math.isfinite(limits.seconds)
+    after = min(0.5 * limits.seconds, SECONDS_PER_WEIGHT * game.width) if limited else 0.0
     with time_limit(replace(limits, seconds=limits.seconds - after)) as deadline:
         return certified(game, name, limits, given, deadline)
 
