@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -140,6 +141,24 @@ def test_facts_metrics_and_pages(server: Server) -> None:
         method = "POST" if "post" in described["paths"][path] else "GET"
         status = server.call(method, path.replace("{model}", "default"))[0]
         assert status not in (404, 405, 500), path
+
+
+def refusals(server: Server) -> dict[str, int]:
+    text = server.call("GET", "/metrics")[1].decode()
+    found = re.findall(r'requests_total{action="predict",status="(4..)"} (\d+)', text)
+    return {status: int(number) for status, number in found}
+
+
+def test_requests_that_are_refused_are_counted(server: Server) -> None:
+    before = refusals(server)
+    path = f"{HERE}/predict"
+    assert server.call("POST", path, b"{not json")[0] == 400
+    assert server.call("POST", path, b"x,y", content_type="text/csv")[0] == 415
+    after = refusals(server)
+    assert {status: after[status] - before.get(status, 0) for status in ("400", "415")} == {
+        "400": 1,
+        "415": 1,
+    }
 
 
 def served_game(server: Server, path: str = HERE) -> list[tuple[dict[str, float], float]]:

@@ -144,10 +144,18 @@ class Server:
     # Predictions and labels.
 
     async def act(self, request: Request) -> Response:
-        """Predict, label or learn: one request, or a batch."""
+        """Predict, label or learn, and count the answer."""
         action = request.path_params["action"]
         if action not in SCOPES:
             raise HTTPException(404, f"there is no action {action!r}: predict, label or learn")
+        try:
+            return await self.answered(action, request)
+        except Exception as error:
+            self.count(action, error)
+            raise
+
+    async def answered(self, action: str, request: Request) -> Response:
+        """Answer one request, or a batch; what is refused before it is asked raises an error."""
         desk = self.desk_of(request, *SCOPES[action])
         kind = request.headers.get("content-type", JSON).partition(";")[0].strip().lower()
         if kind == NDJSON:
