@@ -1,18 +1,19 @@
-# Everything happens in an environment of its own; Python and a C compiler are all it needs.
+# Everything is installed into a virtual environment; only Python and a C compiler are required.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-# What baseline, asan and bounds run; a part of it with TESTS='tests/laws -k hedge'.
+# The tests that baseline, asan and bounds run; select some with TESTS='tests/laws -k hedge'.
 TESTS ?= --doctest-modules --pyargs noregret tests
-# Each worker has neighbours, so that what a module needs is made once, and helps out at the end.
+# Each worker gets consecutive tests, so that a module's fixtures are mostly set up once; idle workers take
+# over tests from busy ones at the end.
 PYTEST = -m pytest --numprocesses auto --dist worksteal
 
-# Without bytecode on disk, every worker and every command under test would compile its sources anew.
+# Without bytecode on disk, every worker and every command under test would compile all sources again.
 unexport PYTHONDONTWRITEBYTECODE
 
-# pip, showing how far it is: compiling takes minutes.
+# pip with a progress display, as compiling takes minutes.
 PIP_SHOWN = $(BIN)/python tools/build_progress.py $(BIN)/pip --verbose
-# Build tools that pip would otherwise install anew for each build.
+# Build tools that pip would otherwise install for each build.
 UNISOLATED = PATH="$(abspath $(BIN)):$$PATH" $(PIP_SHOWN)
 
 .PHONY: demo dev test baseline asan bounds strict-wheel wheel compilers tools build-tools checked docs bench clean
@@ -22,27 +23,27 @@ demo: $(BIN)/pip
 	@$(PIP_SHOWN) install ".[echo]"
 	$(BIN)/noregret demo
 
-# The sources themselves as the installed package: edits of Python count at once, edits of compiled code
-# from the next import on, which compiles what has changed. `make test` and `make demo` replace it.
+# An editable install: edits of Python take effect immediately, edits of compiled code at the next import,
+# which compiles what has changed. `make test` and `make demo` replace it.
 dev: tools build-tools
 	@echo "Compiling: one to three minutes the first time"
 	@$(UNISOLATED) install --no-deps --no-build-isolation -Cbuild-dir=$(VENV)/dev --editable .
 
-# Compiling takes a while: meanwhile the tools are installed, and look at the sources. A warning is an
-# error here, and not where users install: their compiler may have others. pip leaves bytecode to the
-# first import: most of what is installed is never imported.
+# While the package compiles, the tools are installed and check the sources. Warnings are errors here, but not
+# for users, whose compilers may have other warnings. pip does not compile bytecode: most installed modules
+# are never imported.
 test: export PIP_COMPILE := 0
 test: $(BIN)/pip
 	$(MAKE) --jobs 2 strict-wheel checked
 	$(BIN)/pip install --quiet --compile --no-deps --force-reinstall $(VENV)/strict/*.whl
 	$(BIN)/python $(PYTEST) --doctest-modules --pyargs noregret tests
 
-# What `make test` installed, on a processor without wide vectors as far as it can tell.
+# The tests, with the package that `make test` installed, as on a processor without wide vector instructions.
 baseline:
 	$(BIN)/python -m tests.baseline $(BIN)/python $(PYTEST) $(TESTS)
 
-# Builds that check themselves, each in an environment beside the other: memory and arithmetic by the
-# compiler's sanitizers, indices by Cython.
+# Instrumented builds, each in its own environment: the compiler's sanitizers check memory and arithmetic,
+# Cython checks indices.
 asan: SETUP := -Db_sanitize=address,undefined -Db_lundef=false -Doptimization=1 -Ddebug=true
 asan: UNDER := tools/asan.sh
 bounds: SETUP := -Dbounds=true

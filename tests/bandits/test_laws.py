@@ -169,7 +169,7 @@ def test_arms_may_not_join_a_running_policy_where_the_promise_is_for_all(form: s
     policy.add_arm()
     assert policy.names == ["0", "1", "2"]
     feed(policy, rewards_of(1, 3))
-    with pytest.raises(noregret.NoRegretError, match="takes no new arms while it runs"):
+    with pytest.raises(noregret.NoRegretError, match="cannot add arms while it runs"):
         policy.add_arm()
 
 

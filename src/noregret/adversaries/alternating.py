@@ -1,4 +1,4 @@
-"""The sequence on which the leader is always wrong."""
+"""A sequence of losses on which following the leader fails in every round."""
 
 from __future__ import annotations
 
@@ -15,20 +15,21 @@ if TYPE_CHECKING:
         "ftl-fails",
         {"domain": "ball", "radius": 1.0},
         {"rounds": 1000},
-        "Linear regret: it pays 1 in every round but the first.",
+        "Linear regret: its loss is 1 in every round but the first.",
     ),
     Attack(
         "ftrl",
         {"loss": "linear", "rate": 1.0, "schedule": "horizon", "horizon": 1000, "radius": 1.0},
         {"rounds": 1000},
-        "The cure, on the same sequence: a regret of √T, not of T.",
+        "The remedy, on the same sequence: a regret of order √T instead of T.",
     ),
 )
 def alternation(learner: Learner, rounds: int = 1000) -> Rounds:
-    """Make each slope undo the one before, so that the leader is wrong every time.
+    """Alternate the sign of linear losses, so that the leader is wrong every time.
 
-    The linear losses are θ/2, −θ, θ, −θ, …. Their sum is θ/2 or −θ/2, by turns, and the leader goes
-    all the way to the side that is about to lose. Standing still at 0 costs nothing.
+    The losses are θ/2, −θ, θ, −θ, …. Their sum alternates between θ/2 and −θ/2, so the leader
+    always chooses the end of the ball with the largest loss in the next round. The fixed choice
+    θ = 0 has no loss at all.
 
     Parameters
     ----------

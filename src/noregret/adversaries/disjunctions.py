@@ -1,4 +1,4 @@
-"""A hidden OR, fed with weight that is worth nothing."""
+"""A hidden disjunction, which forces Winnow to shift weight to irrelevant features."""
 
 from __future__ import annotations
 
@@ -18,18 +18,19 @@ if TYPE_CHECKING:
         "winnow1",
         {"form": "winnow1", "dimension": 1024},
         {"dimension": 1024, "relevant": 8},
-        "Every round is a mistake; useless features cannot be made to absorb all the weight.",
+        "Every round is a mistake, but irrelevant features cannot absorb all of the weight.",
     ),
 )
 def hidden_or(
     learner: Learner, rounds: int = 10_000, dimension: int = 256, relevant: int = 2
 ) -> Rounds:
-    """Make the learner double the weight of useless features, and then take it away again.
+    """Make the learner double the weights of irrelevant features, and then reset them.
 
-    A missed positive has one feature of the OR and as many useless ones as fit below the threshold:
-    all their weights double. Once a useless weight is above the threshold, a false alarm of
-    useless features, just heavy enough, wipes them out. So every doubling, of which the OR needs
-    log₂n for each of its features, is followed by a mistake that undoes what it gave away.
+    A missed positive has one feature of the OR, and as many irrelevant ones as fit below the
+    threshold: all their weights double. Once an irrelevant weight exceeds the threshold, a negative
+    example of irrelevant features, with a total weight just above it, is a mistake that sets them
+    to zero. The OR needs log₂n doublings per feature, and each is followed by a mistake that undoes
+    its side effects.
 
     Parameters
     ----------
@@ -40,7 +41,7 @@ def hidden_or(
     dimension
         n, the number of features.
     relevant
-        k, how many of them make up the OR.
+        k, the number of features in the OR.
 
     Examples
     --------
@@ -72,7 +73,7 @@ def hidden_or(
 
 
 def fitting(weights: Floats, room: float) -> Floats:
-    """Return which weights to take, the largest first, so that they fit."""
+    """Return a mask of weights, the largest first, whose sum is at most ``room``."""
     taken = np.zeros(len(weights))
     for i in np.argsort(-weights, kind="stable"):
         if 0 < weights[i] <= room:

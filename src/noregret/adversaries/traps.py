@@ -19,7 +19,7 @@ HOEFFDING = {"schedule": "hoeffding", "horizon": 20_000}
         "ftl-experts-fails",
         {},
         {"rounds": 1000},
-        "Linear regret: it pays 1 in every round but the first, and each expert half of that.",
+        "Linear regret: its loss is 1 in every round but the first, and each expert half of that.",
     ),
     Attack(
         "ada-hedge",

@@ -1,4 +1,4 @@
-"""The class that a learner holds least likely."""
+"""An adversary that shows the class to which the learner gives the lowest probability."""
 
 from __future__ import annotations
 
@@ -17,21 +17,21 @@ if TYPE_CHECKING:
         "auto-classes",
         {},
         {"rounds": 1000, "classes": 5},
-        "In the end only even odds have weight, and their prior is all that was lost.",
+        "In the end only even odds have weight, and the regret is the price of their prior.",
     )
 )
 def least_likely(learner: Learner, rounds: int = 1000, classes: int = 5) -> Rounds:
-    """Show the class that the learner holds least likely in every round.
+    """In every round, show the class to which the learner gives the lowest probability.
 
-    So a mixture loses at least ln K per round, K being the number of classes, which is what even
-    odds lose. All else that it mixes must lose its weight.
+    With K classes, a mixture then has a loss of at least ln K per round, the loss of even odds. The
+    other members do no better, so their weights must vanish.
 
     Parameters
     ----------
     learner
-        The learner that predicts probabilities of classes.
+        A learner that predicts class probabilities.
     rounds
-        Rounds after those in which the classes become known.
+        The number of rounds after the first, which show each class once.
     classes
         The number of classes.
 

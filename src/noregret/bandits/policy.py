@@ -47,7 +47,7 @@ class Policy(TablePlayer):
     mistakes: None = None
     _kept: ClassVar[tuple[str, ...]] = ("pulls", "gains", "costs")
     _table_kind: ClassVar[type[RewardTable]] = RewardTable
-    # Whether arms may be added while it runs.
+    # Whether arms may be added after the first choice.
     _grows: ClassVar[bool] = False
     # Whether the probability of the chosen arm is always computed.
     _knows_probabilities: ClassVar[bool] = True
@@ -116,13 +116,13 @@ class Policy(TablePlayer):
             self.log.add(number, state.names[index], choice.chance, float(reward), choice.context)
 
     def withdraw(self, round: int) -> None:
-        """Cancel a choice whose reward will never be known."""
+        """Discard a choice whose reward will never be known."""
         if round not in self._state.pending:
             raise NoRegretError(f"no choice of round {round!r} has a pending reward")
         del self._state.pending[round]
 
     def propensities(self, context: Any = None) -> Floats:
-        """Return the probability of each arm to be chosen next, in the order of ``names``."""
+        """Return the probability of choosing each arm next, in the order of ``names``."""
         self._need_arms()
         return self._probabilities(self._advice_of(context))
 
@@ -136,7 +136,7 @@ class Policy(TablePlayer):
         """
         if self.chosen and not self._grows:
             raise NoRegretError(
-                f"{self.name} takes no new arms while it runs: its theorem needs all arms from the"
+                f"{self.name} cannot add arms while it runs: its theorem needs all arms from the"
                 " start",
                 "start a new policy with all arms",
             )
@@ -173,8 +173,8 @@ class Policy(TablePlayer):
         """Cumulative loss: the sum of high − reward.
 
         On a table, a round counts Σ p·(high − reward) over all arms with their probabilities p,
-        which removes the luck of the draw. If the theorem is about the draws, or only the reward
-        of the chosen arm is known, it counts the loss of that arm.
+        which removes the randomness of the draw. If the theorem is about the arms drawn, or only
+        the reward of the chosen arm is known, it counts the loss of that arm.
         """
         return self._state.missed * self._span
 
@@ -202,12 +202,12 @@ class Policy(TablePlayer):
     # What an algorithm defines.
 
     def _draw(self, advice: Floats | None) -> tuple[int, Floats | None]:
-        """Draw an arm; return it with the probabilities of all arms, None if they are slow."""
+        """Draw an arm; return it with all probabilities, or None if they are slow to compute."""
         chances = self._probabilities(advice)
         return drawn(chances, self._state.random), chances
 
     def _probabilities(self, advice: Floats | None) -> Floats:
-        """Return the probability of each arm to be chosen now."""
+        """Return the probability of choosing each arm now."""
         raise NotImplementedError
 
     def _update(self, arm: int, loss: float, chance: float, advice: Floats | None) -> None:
@@ -321,7 +321,7 @@ class Policy(TablePlayer):
         if not self.names:
             raise NoRegretError(
                 "the number of arms is not known",
-                f"set it, {type(self).__name__}(arms=3), or name them",
+                f"pass it, as in {type(self).__name__}(arms=3), or pass their names",
             )
 
     def _pending_number(self, arm: int, round: int | None) -> int:

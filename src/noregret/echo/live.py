@@ -1,8 +1,8 @@
 """Live: play the far end, record the microphone, and cancel the echo in real time.
 
 Devices are accessed through ``sounddevice`` (PortAudio), the extra ``live``. The device calls a
-callback for every block, which only moves samples between queues; cancelling happens outside of
-it, so that a slow moment loses no sound. So far this was tested with a simulated device only.
+callback for every block, which only moves samples between queues; the echo is cancelled in another
+thread, so that a delay there loses no sound. So far, this is tested with a simulated device only.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def sounddevice() -> Any:
         import sounddevice as library
     except ModuleNotFoundError:
         raise NoRegretError(
-            "devices are reached by sounddevice, which is not installed",
+            "sounddevice, which accesses the devices, is not installed",
             'pip install "noregret[live]"',
         ) from None
     except OSError as error:
@@ -50,7 +50,7 @@ def sounddevice() -> Any:
 
 
 class Microphone:
-    """A device that plays the far end and records: a source of blocks.
+    """A device that plays the far end and records the microphone, block by block.
 
     Parameters
     ----------
@@ -108,8 +108,8 @@ class Microphone:
                     played, heard = self._heard.get(timeout=MAX_WAIT_SECONDS)
                 except queue.Empty:
                     raise NoRegretError(
-                        f"the devices gave no sound for {MAX_WAIT_SECONDS:g} seconds: are they in"
-                        " use?"
+                        f"the devices delivered no sound for {MAX_WAIT_SECONDS:g} seconds: are they"
+                        " in use by another program?"
                     ) from None
                 if number + MAX_QUEUED_BLOCKS < total:
                     self._played.put(self._far.read(self._block))
@@ -140,7 +140,7 @@ def cancel_live(
     far
         The file to play.
     out
-        The file to write; Ctrl-C ends the recording, and the part so far is written.
+        The file to write; Ctrl-C ends the recording, and what was recorded so far is written.
     tail, suppress, certify
         As for ``cancel_file``.
     rate
@@ -167,5 +167,9 @@ def cancel_live(
                 work.take(far_block, mic_block)
         if not work.frames:
             raise NoRegretError("nothing was recorded")
-    told = [f"The devices lost sound {microphone.lost} times."] if microphone.lost else []
+    told = (
+        [f"Sound was lost {microphone.lost} times, as the devices reported."]
+        if microphone.lost
+        else []
+    )
     return work.result(tail, suppress, told)

@@ -196,6 +196,7 @@ def images(
     length, width, height = room
     surface = 2 * (length * width + length * height + width * height)
     reflection = np.exp(-0.161 * length * width * height / (surface * reverberation))
-    # After the first reflections signs are random, as with furniture, which also leaves no mean.
+    # After the first reflection, signs are random, as if scattered by furniture, so the response
+    # has no constant component.
     signs = np.where(met > 1, np.random.default_rng(0).choice((-1.0, 1.0), len(met)), 1.0)
     return distances, signs * np.sqrt(reflection) ** met / np.maximum(distances, 0.1)

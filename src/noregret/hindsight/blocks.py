@@ -27,7 +27,8 @@ def pieces(X: Any, y: Any) -> Iterator[tuple[Block, Floats]]:
     """Check rows and outcomes and split them into blocks, without a copy."""
     outcomes = np.ascontiguousarray(y, dtype=np.float64)
     if not np.isfinite(outcomes).all():
-        raise BadExample("an outcome is not a finite number")
+        row = int(np.flatnonzero(~np.isfinite(outcomes.ravel()))[0])
+        raise BadExample("an outcome is not a finite number", row=row + 1)
     if hasattr(X, "tocsr"):
         table, step = csr(X), SPARSE_ROWS
     else:

@@ -1,4 +1,4 @@
-"""Raw values of Python and of data frames as the columns of a table whose kinds are known."""
+"""Convert raw Python values and data frames into columns of known types."""
 
 from __future__ import annotations
 
@@ -35,9 +35,9 @@ BOOLEANS = {"true": 1.0, "false": 0.0}
 
 
 def table_of(x: Mapping[str, Any], roles: Roles, columns: Mapping[str, Any]) -> Table:
-    """Return one raw row as a table; a column that it leaves out is missing.
+    """Return one raw row as a table; absent columns are treated as missing values.
 
-    ``columns`` is what is known about the columns of the files, decimal marks among it.
+    ``columns`` holds what was detected about the columns of the files, such as decimal marks.
     """
     decimals = columns.get("decimals", {})
     numbers: dict[str, Floats] = {
@@ -74,7 +74,7 @@ def is_gap(value: Any) -> bool:
 
 
 def number_in(value: Any, name: str, decimals: Mapping[str, str]) -> float:
-    """Return the number that a raw value is; NaN if it is missing."""
+    """Return a raw value as a number; NaN if it is missing."""
     if isinstance(value, float | int) and not isinstance(value, bool):
         return as_float(value, name)
     if is_gap(value):
@@ -104,7 +104,7 @@ def as_float(value: Any, name: str) -> float:
 
 
 def time_in(value: Any, name: str) -> float:
-    """Return the seconds since 1970 of a raw value; NaN if it is missing."""
+    """Return a raw value as seconds since 1970; NaN if it is missing."""
     import pyarrow as pa
 
     if is_gap(value) or (isinstance(value, str) and value.strip() in MISSING_WORDS):
@@ -123,7 +123,7 @@ def time_in(value: Any, name: str) -> float:
 
 
 def text_in(value: Any) -> str:
-    """Return a raw value as the text of a category; nothing if it is missing."""
+    """Return a raw value as the name of a category; empty if it is missing."""
     if isinstance(value, str):
         return value
     if is_gap(value):
@@ -136,7 +136,7 @@ def text_in(value: Any) -> str:
 
 
 def arrow_table(X: Any, roles: Roles, columns: Mapping[str, Any]) -> Any:
-    """Return the columns of a data frame that are in use, in the kinds that they have in files."""
+    """Return the used columns of a data frame, with the types that they have in files."""
     import narwhals as nw
     import pyarrow as pa
 
@@ -153,7 +153,7 @@ def arrow_table(X: Any, roles: Roles, columns: Mapping[str, Any]) -> Any:
 
 
 def arrow_column(series: Any, roles: Roles, columns: Mapping[str, Any]) -> Any:
-    """Return a column of a data frame as an Arrow column of the kind that it has in files."""
+    """Return a column of a data frame as an Arrow column, with the type that it has in files."""
     import pyarrow as pa
 
     name, kind = series.name, roles.kinds[series.name]

@@ -403,7 +403,7 @@ def test_live_plays_records_and_writes(place: Path, monkeypatch: pytest.MonkeyPa
     with pytest.raises(NoRegretError, match="no such device"):
         live_mode.cancel_live("short.wav", "bad.wav", library=Devices(broken=True))
     monkeypatch.setattr(live_mode, "MAX_WAIT_SECONDS", 0.01)
-    with pytest.raises(NoRegretError, match="gave no sound"):
+    with pytest.raises(NoRegretError, match="delivered no sound"):
         live_mode.cancel_live("short.wav", "bad.wav", library=Devices(silent=True))
     assert sorted(os.listdir()) == ["far.wav", "mic.wav", "out.wav", "short.wav"]
 

@@ -15,6 +15,7 @@ import pytest
 
 import noregret as nr
 from noregret.app.cli.app import run
+from noregret.app.commands.serve.interface import described
 from noregret.app.commands.serve.keys import Keys, new_key, stanza
 from noregret.app.commands.serve.server import Server as Application
 from tests.app.serve.running import Server
@@ -313,3 +314,10 @@ def test_challengers_over_http(tmp_path: Path) -> None:
         assert running.get(f"{HERE}/certificate?key=shop%201")[0] == 409
     finally:
         assert running.end() == 0
+
+
+def test_the_api_lists_every_change_of_challengers() -> None:
+    paths = described()["paths"]
+    for action in ("challengers", "promote", "retire", "rollback"):
+        assert "post" in paths[f"/models/{{model}}/{action}"]
+    assert "get" in paths["/models/{model}/challengers"]

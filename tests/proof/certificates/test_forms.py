@@ -191,7 +191,7 @@ def test_an_interval_of_regret_is_shown_as_one() -> None:
     for words in words_of(certificate):
         assert f"{low} to {high}" in words
         best = certificate.hindsight
-        assert f"none has less than {figure(best.loss - best.gap)}" in words
+        assert f"no predictor of this class has less than {figure(best.loss - best.gap)}" in words
 
 
 def named(names: list[str]) -> Certificate:

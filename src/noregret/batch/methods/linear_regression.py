@@ -5,7 +5,8 @@ normal equations; if MᵀM has no inverse, its pseudoinverse gives the solution 
 
     w = (MᵀM)⁺ Mᵀ b
 
-Gradient descent from zero converges to the same weights, as no step leaves the span of the rows:
+Gradient descent from zero converges to the same weights, as all iterates stay in the span of the
+rows:
 
     w ← w − η_k Mᵀ(M w − b) + β_k (w − previous w)
 
@@ -60,7 +61,9 @@ def dependent(evidence: BatchEvidence) -> Finding:
     """Return the number of columns that depend on others."""
     rank = evidence.found["rank"]
     count = None if rank is None else evidence.features - rank
-    if count and evidence.rows_at_hand is None:  # sums cannot tell dependent from nearly dependent
+    if (
+        count and evidence.rows_at_hand is None
+    ):  # sums cannot distinguish dependent from nearly dependent
         count = None
     return Finding("columns that depend on others", None, count, True)
 
@@ -79,7 +82,7 @@ RANK: Assumption = Shown(
 
 @register
 class LinearRegression(Summed):
-    """Least squares: the best linear predictor, and among several the one of minimal norm.
+    """Least squares: the best linear predictor; if there are several, the one of minimal norm.
 
     Parameters
     ----------
@@ -112,7 +115,7 @@ class LinearRegression(Summed):
             name="least-squares",
             quantity="regret",
             formula=r"L_w - \min_u L_u \le \varepsilon L_0",
-            plain="loss - min over u of L(u) <= ε L(0), for rounding",
+            plain="loss - min over u of L(u) <= ε L(0), a rounding error",
             where="$L_u$ is the loss of weights $u$, and $w$ are those found",
             assumptions=(
                 RANK,
@@ -152,7 +155,7 @@ class LinearRegression(Summed):
         self.method = one_of("method", method, METHODS)
         self.steps = whole("steps", steps)
         self.intercept = truth("intercept", intercept)
-        # Each step depends on the smallest eigenvalue, which sums do not tell to all digits.
+        # Each step depends on the smallest eigenvalue, which sums lose digits of.
         self._keep = "auto" if method == "pseudoinverse" else "rows"
         super().__init__()
 
@@ -183,7 +186,7 @@ class LinearRegression(Summed):
         return None if rank is None else int(rank)
 
     def _stands_by(self, found: Solution) -> bool:
-        """Return whether the certificate depends on the weights only: if descent has converged."""
+        """Return whether the certificate depends on the weights only: true if descent converged."""
         return bool(found.numbers["steps"] >= found.numbers["needed"])
 
     @property

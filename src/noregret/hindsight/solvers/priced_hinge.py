@@ -1,4 +1,4 @@
-"""The least hinge loss plus a price for the norm, not its square."""
+"""The smallest hinge loss plus a multiple of the norm (not of its square)."""
 
 from __future__ import annotations
 
@@ -18,10 +18,11 @@ MAX_TRIES = 24
 
 
 def best_priced_hinge(rows: Rows, price: float, *, limits: Limits = USUAL) -> Answer:
-    """Return the smallest  H(u) + price · ‖u‖  found over u: any u is valid, so no proof is needed.
+    """Return the smallest  H(u) + price · ‖u‖  found over u.
 
-    The minimiser is also that of H(u) + p ‖u‖² where 2 p ‖u‖ is the price. That product grows with
-    p, so bisection finds it.
+    The value at any u is a valid bound, so it need not be proven to be the minimum. The minimiser
+    also minimises H(u) + p ‖u‖² for the p with 2 p ‖u‖ = price. As 2 p ‖u‖ increases with p,
+    bisection finds that p.
 
     Examples
     --------

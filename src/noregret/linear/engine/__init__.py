@@ -1,5 +1,5 @@
-"""Compiled: the way of an example from the entry to the weights.
+"""Compiled code that takes an example from input to updated weights.
 
-``entry`` checks one example, ``block_rows`` blocks and streams of them, ``features`` gives names
-positions, ``engine`` plays the round, and every other module is a family of updates.
+``entry`` checks one example, ``block_rows`` blocks and streams of examples; ``features`` maps names
+to positions, ``engine`` plays the round, and every other module implements a family of updates.
 """

@@ -1,4 +1,4 @@
-"""Certificate files: read without trust, checked against the schema and against their seal."""
+"""Certificate files: treated as untrusted, checked against the schema and against their seal."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def load_certificate(path: str | Path) -> Certificate:
     Raises
     ------
     CertificateError
-        If the file is damaged, not a certificate, changed since it was made, or from a newer
+        If the file is damaged, not a certificate, changed since it was issued, or from a newer
         version.
 
     Examples
@@ -105,7 +105,7 @@ def read_contents(path: str | Path) -> Any:
 
 
 def _check_counts(raw: bytes) -> None:
-    """Refuse a text with more values than a certificate can have, before it is parsed."""
+    """Refuse JSON with more values than a certificate can have, before it is parsed."""
     bare = TEXT.sub(b"", raw)
     if bare.count(b",") > MAX_VALUES:
         raise CertificateError(f"too large for a certificate: more than {MAX_VALUES:,} values")
@@ -134,7 +134,7 @@ def _finite(text: str) -> float:
 
 def _whole(text: str) -> int:
     if len(text) > 20:  # more than a 64-bit integer holds
-        raise CertificateError(f"{text[:20]}… is too large a number")
+        raise CertificateError(f"{text[:20]}… is too large")
     return int(text)
 
 
@@ -155,19 +155,19 @@ def checked(contents: Any, *, sealed: bool = True) -> dict[str, Any]:
         fault = fault_in(_without_weights(contents), validator(SCHEMA), "the file")
         good = fault is not None or not sealed or is_sealed(contents)
     except (RecursionError, UnicodeEncodeError):  # nested too deeply, or an incomplete character
-        raise CertificateError("it holds what no certificate can") from None
+        raise CertificateError("nested too deeply, or contains invalid text") from None
     if fault is not None:
         raise CertificateError(fault)
     if not good:
         raise CertificateError(
-            "seal: the contents were changed since it was made: ‘noregret verify’ says which are"
-            " still true"
+            "the seal does not match: the contents have changed since the certificate was issued;"
+            " ‘noregret verify’ shows which figures are still correct"
         )
     return dict(contents)
 
 
 def _check_values(contents: Mapping[str, Any]) -> None:
-    """Refuse fields with too many values, long texts, and numbers that no file can hold.
+    """Refuse fields with too many values, long strings, and numbers that JSON cannot hold.
 
     The weights of the witness are checked elsewhere.
     """
@@ -175,14 +175,14 @@ def _check_values(contents: Mapping[str, Any]) -> None:
     while todo:
         path, value = todo.pop()
         if isinstance(value, str) and len(value) > max_characters(path, value):
-            raise CertificateError(f"{path}: a text of {len(value):,} characters")
+            raise CertificateError(f"{path}: a string of {len(value):,} characters is too long")
         if isinstance(value, float) and not math.isfinite(value):
             raise CertificateError(f"{path}: {value} is not a finite number")
         if path == "hindsight.witness" or not isinstance(value, Mapping | list | tuple):
             continue
         count += len(value)
         if count > MAX_FIELDS:
-            raise CertificateError(f"{path}: more values than any certificate has")
+            raise CertificateError(f"{path}: too many values")
         items = value.items() if isinstance(value, Mapping) else enumerate(value)
         todo += [(f"{path}.{key}" if path else str(key), child) for key, child in items]
 

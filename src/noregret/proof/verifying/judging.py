@@ -85,25 +85,26 @@ class Replay:
 
     @property
     def stopped(self) -> bool:
-        """True if time is stated to have run out: other searches may know less, too."""
+        """True if the certificate states that time ran out; other searches may prove less, too."""
         return self.stated.hindsight.seconds is not None
 
     @property
     def cut_short(self) -> bool:
-        """True if the stated search was stopped before it reached its gap."""
+        """True if the stated search was stopped before it reached its tolerance."""
         return self.stopped and not self.stated.hindsight.exact
 
     @cached_property
     def by_sums(self) -> Certificate | None:
-        """The certificate of the same game with sums and no rows: its intervals are wider."""
+        """The certificate of the same game from sums instead of rows, with wider intervals."""
         return self.from_sums()
 
     @cached_property
     def best(self) -> Best:
-        """The best in hindsight found, of the class that is stated.
+        """The best in hindsight that the replay found in the stated class.
 
-        Sums may prove a bound up to some norm only, and rows for all weights: then the best up to
-        that norm is computed from the rows. Rarely it is the other way round.
+        The stated certificate may be from sums, which prove a bound only up to some norm, while
+        rows prove one for all weights: the best up to that norm is then computed from the rows. The
+        reverse is rare.
         """
         found, words = self.found.hindsight, self.stated.hindsight.comparator
         if found.comparator == words:
@@ -116,11 +117,11 @@ class Replay:
         if ball is None or norm >= MAX_PARAMETER:  # practically all
             if proven is None or float(proven[1]) >= norm:
                 return found
-            # All that is known there is that no loss is below 0.
+            # Beyond the proven norm, it is only known that no loss is below 0.
             return replace(found, comparator=words, gap=found.loss, exact=False)
         try:
             answer = ball(norm)
-        except ValueError:  # no such class for this loss: the words differ, and are refused
+        except ValueError:  # no such class for this loss: the text differs, and is refused
             return found
         return replace(
             found,
@@ -213,7 +214,7 @@ class Judge:
 
 
 def brief(value: Any) -> Any:
-    """Return an unexpected value, cut to the length of a line."""
+    """Return a short description of an unexpected value."""
     if isinstance(value, list):
         return f"{len(value)} items"
     return value.get("name", f"{len(value)} fields") if isinstance(value, Mapping) else value

@@ -24,9 +24,10 @@ def equal(judge: Judge, path: str, stated: Any, found: Any) -> Line:
 
 
 def sealed(judge: Judge, path: str, stated: Any, found: Any) -> Line:
-    """Check that the contents are those that were sealed."""
+    """Check that the seal matches the contents."""
     intact = is_sealed(judge.stated)
-    return Line(path, stated, "the same" if intact else "another", intact)
+    note = "" if intact else "does not match the contents of the file"
+    return Line(path, stated, stated, intact, note)
 
 
 def target(judge: Judge, path: str, stated: Any, found: Any) -> Line | None:

@@ -19,10 +19,10 @@ Floats = NDArray[np.float64]
 class Rows(NamedTuple):
     """Rows that were played.
 
-    ``numbers`` and ``groups`` say which rows of the data they are and to which series they belong;
-    ``X``, ``y`` hold forecasts and outcomes, ``predictions`` the combined forecasts. ``weights``
-    are those of the experts, None if not needed, and ``at`` the rounds in their series, None if
-    there is only one.
+    ``numbers`` are their row numbers in the data, ``groups`` the series they belong to; ``X`` and
+    ``y`` hold forecasts and outcomes, ``predictions`` the combined forecasts. ``weights`` are those
+    of the experts (None if not needed), and ``at`` the round numbers within each series (None if
+    there is only one series).
     """
 
     numbers: Floats
@@ -51,11 +51,11 @@ class Notes:
     cost
         The loss of forecasts.
     expected
-        Whether the mixture pays the mean of its experts' losses.
+        Whether the loss of the mixture is the weighted mean of its experts' losses.
     averaged
         Whether the average is one of the experts; otherwise its loss is recorded here.
     grouped
-        Whether there are many series.
+        Whether there are several series.
     stored
         Whether their rows are kept, for hindsight.
     watch
@@ -80,7 +80,7 @@ class Notes:
         self.watching: Watching | None = None
         self.store = Store()
         self.average = 0.0  # loss of the average, if it is not an expert
-        # Loss of the mixture while each expert slept; None if not known.
+        # Loss of the mixture in the rounds where each expert has no forecast; None if unknown.
         self.asleep: Floats | None = np.zeros(1)
         self.open_rows = 0  # rows whose outcome is not known yet
 
@@ -90,7 +90,7 @@ class Notes:
         return self.outputs.weights is not None or self.watch
 
     def begin(self, experts: int) -> None:
-        """Make room for that many experts."""
+        """Allocate the records for a number of experts."""
         if self.outputs.predictions is not None:
             self.predicted = Numbers(4)
         if self.outputs.weights is not None:
@@ -122,7 +122,7 @@ class Notes:
             self.store.add(rows.groups, rows.X, rows.y, rows.predictions)
 
     def note_asleep(self, rows: Rows) -> None:
-        """Add the loss of the mixture while experts slept."""
+        """Add the loss of the mixture in rounds where experts have no forecast."""
         asleep = np.isnan(rows.X)
         if self.asleep is None or not asleep.any():
             return
@@ -140,7 +140,7 @@ class Notes:
         return found
 
     def note_losses(self, rows: Rows) -> None:
-        """Note what rounds cost, for the charts."""
+        """Record the losses of rounds, for the charts."""
         if self.watching is None or rows.weights is None:
             return
         each = self.cost.value(rows.X, rows.y[:, None])
@@ -150,7 +150,7 @@ class Notes:
 
 
 def average_of(X: Floats) -> Floats:
-    """Return the average of those awake in every row.
+    """Return the average of the available forecasts in every row.
 
     >>> average_of(np.array([[1.0, np.nan], [1.0, 4.0]])).tolist()
     [1.0, 2.5]

@@ -23,12 +23,12 @@ if TYPE_CHECKING:
     from noregret.streams.options import Options
 
 Floats = NDArray[np.float64]
-# A median relative outside this range suggests prices.
+# A median outside this range suggests that the numbers are prices, not price relatives.
 LIKELY = (0.2, 5.0)
 
 
 def likely(game: TableGame) -> bool:
-    """Return whether the numbers of most rounds are plausible relatives."""
+    """Return whether the numbers are plausible price relatives, in most rounds."""
     middle = np.median([m for X, _ in game.table.blocks() for m in np.median(X, axis=1).tolist()])
     return bool(LIKELY[0] <= middle <= LIKELY[1])
 
@@ -51,11 +51,11 @@ def dates_of(path: str, column: str, options: Options, rows: int) -> list[str] |
 
 
 def check_order(path: str, column: str, dates: Sequence[str]) -> None:
-    """Refuse dates whose last is before the first: a strategy must not learn from the future."""
+    """Refuse dates in reverse order: a strategy must not learn from the future."""
     try:
         first, last = (datetime.fromisoformat(each.strip()) for each in (dates[0], dates[-1]))
         newest_first = last < first
-    except (IndexError, TypeError, ValueError):  # not ISO, or with a time zone in one of them only
+    except (IndexError, TypeError, ValueError):  # not ISO dates, or only one has a time zone
         return
     if newest_first:
         raise NoRegretError(

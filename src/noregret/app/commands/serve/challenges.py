@@ -38,7 +38,7 @@ def routes(desk_of: Callable[[Request, str], Desk]) -> list[Route]:
     """Return the routes, given the desk of a request's model that checks the key."""
 
     async def challengers(request: Request) -> Response:
-        """List the challengers beside the model that serves, or add one."""
+        """List the challengers of the serving model, or add one."""
         desk = desk_of(request, ADMIN)
         if request.method == "POST":
             change = await change_of(request)
@@ -58,7 +58,7 @@ def routes(desk_of: Callable[[Request, str], Desk]) -> list[Route]:
         return await told(desk)
 
     async def rollback(request: Request) -> Response:
-        """Let the model serve that did before."""
+        """Let the previous model serve again."""
         desk = desk_of(request, ADMIN)
         await desk.do(desk.service.challengers.rollback)
         return await told(desk)
@@ -89,7 +89,7 @@ async def change_of(request: Request) -> Change:
     try:
         return decode(body)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise ServiceError(f"the body is not a request: {error}") from None
+        raise ServiceError(f"the request body is invalid: {error}") from None
 
 
 async def told(desk: Desk) -> Response:

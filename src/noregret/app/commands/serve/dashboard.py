@@ -77,13 +77,18 @@ function series(figure, per) {
   }
   return found;
 }
-function draw(id, lines) {
+function draw(id, lines, whole) {
   const svg = $(id), wide = svg.clientWidth || 320, high = 150, left = 46, under = 18;
   const all = lines.flatMap(line => line.points);
   svg.setAttribute("viewBox", `0 0 ${wide} ${high}`);
-  if (all.length < 2) { svg.innerHTML = ""; return; }
+  if (all.length < 2) {
+    svg.innerHTML = `<text x="${wide / 2}" y="${high / 2}" text-anchor="middle" font-size="13"` +
+      ` fill="var(--soft)">no data yet</text>`;
+    return;
+  }
   const from = samples[0][0], to = Math.max(samples.at(-1)[0], from + 1);
-  const top = (Math.max(...all.map(p => p[1])) || 1) * 1.08;
+  const most = Math.max(...all.map(p => p[1])) || 1;
+  const top = whole ? 2 * Math.ceil(most / 2) : most * 1.08;  // halves of it are labelled
   const x = t => left + (t - from) / (to - from) * (wide - left - 6);
   const y = v => high - under - v / top * (high - under - 6);
   let out = "";
@@ -111,17 +116,17 @@ function show(now) {
   const refused = Object.values(now.refused).reduce((a, b) => a + b, 0);
   $("cards").replaceChildren(
     card(number(now.predictions), "predictions"), card(number(now.labels), "labels learned"),
-    card(number(now.pending), "waiting for a label"),
-    now.rmse == null ? card(number(now.mean_loss), "mean loss as served")
-                     : card(number(now.rmse), "RMSE as served"),
+    card(number(now.pending), "pending labels"),
+    now.rmse == null ? card(number(now.mean_loss), "mean loss of served predictions")
+                     : card(number(now.rmse), "RMSE of served predictions"),
     card(late, "of labels came late"), card(number(refused), "requests refused"));
   $("learner").textContent = now.learner;
   draw("requests", [
     {points: series("predictions", "time"), colour: "var(--blue)"},
     {points: series("labels", "time"), colour: "var(--orange)", dash: "5 3"}]);
   draw("losses", [{points: series("loss", "labels"), colour: "var(--green)"}]);
-  draw("pending", [{points: series("pending"), colour: "var(--violet)"}]);
-  table("challengers", ["challenger", "labels", "its mean loss", "that of " + now.serving,
+  draw("pending", [{points: series("pending"), colour: "var(--violet)"}], true);
+  table("challengers", ["challenger", "labels", "mean loss", "mean loss of " + now.serving,
     "p better", "p worse"], Object.entries(now.challengers).map(([name, c]) =>
     [name, number(c.rounds), number(c.challenger), number(c.champion), number(c.p_better),
      number(c.p_worse)]));
@@ -145,7 +150,7 @@ async function watch() {
     let text = "";
     for (;;) {
       const {value, done} = await reader.read();
-      if (done) throw new Error("the server has ended the connection");
+      if (done) throw new Error("the server closed the connection");
       text += value;
       const parts = text.split("\\n\\n");
       text = parts.pop();
@@ -173,9 +178,9 @@ addEventListener("resize", () => last && show(last));
 watch();
 """
 CHARTS = (
-    ("requests", "Per second", "predictions; dashed: labels"),
-    ("losses", "Loss per label", "of the predictions as they were served"),
-    ("pending", "Waiting for a label", "predictions"),
+    ("requests", "Requests per second", "solid: predictions; dashed: labels"),
+    ("losses", "Mean loss", "of served predictions"),
+    ("pending", "Pending labels", "predictions that wait for their label"),
 )
 
 
@@ -193,7 +198,7 @@ def dashboard(models: Sequence[str]) -> str:
         f"<style>{STYLE}</style><main><header><h1>noregret</h1>"
         '<select id="model" aria-label="Model"></select><span id="state">connecting</span>'
         '<input id="key" type="password" placeholder="API key" aria-label="API key" hidden>'
-        '<a href="api">Interface</a></header><p><code id="learner"></code></p>'
+        '<a href="api">API</a></header><p><code id="learner"></code></p>'
         f'<div class="cards" id="cards"></div><div class="charts">{charts}</div>'
         '<div class="wide" id="challengers" hidden><h2>Challengers</h2><table></table></div>'
         '<div class="wide" id="keys" hidden><h2>Keys</h2><table></table></div></main>'

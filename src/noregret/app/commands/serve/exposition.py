@@ -1,7 +1,7 @@
 """The metrics of a server in the text format of Prometheus.
 
-It is a line per figure: a library for it would be longer than this file, and keep counts of its own
-that the journal has already.
+One line per metric. A client library would be more code than this file, and would duplicate counts
+that the journal already has.
 """
 
 from __future__ import annotations
@@ -10,19 +10,24 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 CONTENT_TYPE = "text/plain; version=0.0.4"
-# Name, kind, words, and the figure in the metrics of a service.
+# Name, type, help text, and key in Service.metrics().
 FIGURES = (
     ("predictions_total", "counter", "Predictions served.", "predictions"),
     ("labels_total", "counter", "Labels learned.", "labels"),
-    ("pending", "gauge", "Predictions whose label has not come.", "pending"),
-    ("loss_total", "counter", "Loss of the predictions as served.", "loss"),
+    ("pending", "gauge", "Predictions that still wait for their label.", "pending"),
+    ("loss_total", "counter", "Total loss of served predictions.", "loss"),
     (
         "late_labels_total",
         "counter",
-        "Labels that came after another had been learned since their prediction.",
+        "Labels that arrived after another label was learned since their prediction.",
         "late_labels",
     ),
-    ("delay_total", "counter", "Labels learned between a prediction and its own.", "delay"),
+    (
+        "delay_total",
+        "counter",
+        "Total number of labels learned between each prediction and its own label.",
+        "delay",
+    ),
     ("repeated_total", "counter", "Repeated requests.", "repeated"),
 )
 
@@ -37,7 +42,7 @@ def exposition(
 def lines(
     models: Mapping[str, Mapping[str, Any]], counts: Mapping[tuple[str, int], int]
 ) -> Iterator[str]:
-    """Yield the lines: of each figure what it is, then its value for each model."""
+    """Yield the lines of each metric: its description, then its value for each model."""
     for name, kind, words, key in FIGURES:
         yield from head(name, kind, words)
         for model, found in models.items():
@@ -52,7 +57,7 @@ def lines(
 
 
 def head(name: str, kind: str, words: str) -> Iterator[str]:
-    """Yield the lines that say what a figure is."""
+    """Yield the HELP and TYPE lines of a metric."""
     yield f"# HELP noregret_{name} {words}"
     yield f"# TYPE noregret_{name} {kind}"
 

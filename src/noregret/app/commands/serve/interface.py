@@ -49,6 +49,31 @@ ACTIONS = {
         ["x", "y"],
     ),
 }
+NAME = {"type": "string", "description": "The name of the challenger."}
+# Changes of challengers: what each does, its fields, and the required ones.
+CHANGES: dict[str, tuple[str, dict[str, Any], list[str]]] = {
+    "challengers": (
+        "Add a challenger.",
+        {
+            "name": NAME,
+            "learner": {"type": "string", "description": "The name of the algorithm."},
+            "params": {"type": "object", "description": "Its parameters."},
+            "bound": {
+                "type": "number",
+                "description": "The largest difference of losses that counts.",
+            },
+        },
+        ["name", "learner"],
+    ),
+    "promote": ("Let a challenger serve.", {"name": NAME}, ["name"]),
+    "retire": ("Remove a challenger.", {"name": NAME}, ["name"]),
+    "rollback": ("Let the previous model serve again.", {}, []),
+}
+STANDING = {
+    "type": "object",
+    "required": ["serving", "challengers"],
+    "properties": {"serving": {"type": "string"}, "challengers": {"type": "object"}},
+}
 # Path, what it returns, and the media type.
 FACTS = {
     "/models": ("All models.", "application/json"),
@@ -57,9 +82,12 @@ FACTS = {
         "application/json",
     ),
     "/models/{model}/certificate": ("A certificate of what was served.", "application/json"),
-    "/models/{model}/rows": ("The labelled rows, to verify it with.", "application/x-ndjson"),
+    "/models/{model}/rows": (
+        "The labelled rows, for verifying the certificate.",
+        "application/x-ndjson",
+    ),
     "/models/{model}/challengers": (
-        "Challengers beside the model that serves.",
+        "Challengers of the serving model.",
         "application/json",
     ),
     "/metrics": ("Metrics for Prometheus.", "text/plain"),
@@ -74,26 +102,29 @@ def described() -> dict[str, Any]:
     from noregret._version import __version__
 
     paths: dict[str, Any] = {}
-    for action, (words, properties, required) in ACTIONS.items():
+    for action, (words, properties, required) in (ACTIONS | CHANGES).items():
         schema: dict[str, Any] = {"type": "object", "properties": properties}
         schema |= {"required": required, "additionalProperties": False}
-        body = {"application/json": {"schema": schema}, "application/x-ndjson": {}}
-        paths[f"/models/{{model}}/{action}"] = {
-            "parameters": [MODEL],
-            "post": {
-                "summary": words,
-                "operationId": action,
-                "requestBody": {"required": True, "content": body},
-                "responses": {
-                    "200": said("The answer.", "application/json", ANSWER),
-                    "default": said("A problem.", "application/problem+json", PROBLEM),
-                },
+        body: dict[str, Any] = {"application/json": {"schema": schema}}
+        if action in ACTIONS:
+            body["application/x-ndjson"] = {}
+        answer = ANSWER if action in ACTIONS else STANDING
+        post: dict[str, Any] = {
+            "summary": words,
+            "operationId": action,
+            "responses": {
+                "200": said("The answer.", "application/json", answer),
+                "default": said("A problem.", "application/problem+json", PROBLEM),
             },
         }
+        if properties:
+            post["requestBody"] = {"required": True, "content": body}
+        paths[f"/models/{{model}}/{action}"] = {"parameters": [MODEL], "post": post}
     for path, (words, media) in FACTS.items():
         problem = said("A problem.", "application/problem+json", PROBLEM)
         known = {"summary": words, "responses": {"200": said(words, media), "default": problem}}
-        paths[path] = {"get": known} | ({"parameters": [MODEL]} if "{model}" in path else {})
+        shared = {"parameters": [MODEL]} if "{model}" in path else {}
+        paths[path] = paths.get(path, {}) | {"get": known} | shared
     return {
         "openapi": "3.1.0",
         "info": {"title": "noregret", "version": __version__},
@@ -136,7 +167,7 @@ def page(document: dict[str, Any], models: Sequence[str], address: str) -> str:
         '<!doctype html><html lang="en"><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width"><title>noregret</title>'
         f"<style>{STYLE}</style><h1>noregret {document['info']['version']}</h1>"
-        f"<p>Models: {listed}</p><h2>Call it</h2><pre>{call}</pre>"
+        f"<p>Models: {listed}</p><h2>Example</h2><pre>{call}</pre>"
         f"<p>Many rows at once: a JSON object per line, as <code>application/x-ndjson</code>.</p>"
         f'<h2>Paths</h2><table>{rows}</table><p><a href="openapi.json">OpenAPI document</a>, '
         f'<a href="metrics">metrics</a>, <a href="models/{name}/certificate">certificate</a></p>'

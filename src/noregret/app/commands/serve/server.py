@@ -275,7 +275,7 @@ def request_of(action: str, body: bytes, target: str) -> served.Request:
     try:
         found = decode(body)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise Malformed(f"the body is not a request: {error}") from None
+        raise Malformed(f"the request body is invalid: {error}") from None
     for name in NEEDED[action]:
         if getattr(found, name) is None:
             raise Malformed(f"{action} needs {name!r}: {example(action)}")

@@ -63,9 +63,7 @@ def weights_chart(result: MixResult) -> Html:
     found = layers(result)
     now = {expert.name: expert.weight for expert in result.experts}
     rest = sum(now.values()) - sum(now.get(layer.name, 0.0) for layer in found)
-    words = (
-        "Weight of each expert in the combined forecast. The figures are those for the next round."
-    )
+    words = "Weight of each expert in the combined forecast. Percentages are the weights for the next round."
     if result.groups:
         words = "Weight of each expert, averaged over the series by round."
     step = int(rounds[0])
