@@ -85,7 +85,7 @@ class MixResult(Result):
     convex, without_convex
         The best fixed weights in hindsight; or None, and why.
     regret, bound
-        The regret to the best expert and its bound, as the masters track them; sums over many
+        The regret against the best expert and its bound, as the masters track them; sums over many
         series.
     groups
         The series, if there are several, in the order of the data.

@@ -151,7 +151,7 @@ def experts_of(mix: Mix) -> tuple[Expert, ...]:
 
 
 def regret_of(mix: Mix) -> tuple[float | None, float | None]:
-    """Return the regret to the best expert and its bound, summed over all series."""
+    """Return the regret against the best expert and its bound, summed over all series."""
     masters = [series.master for series in mix.series.values() if series.master.rounds]
     return sum_of(m.regret_so_far() for m in masters), sum_of(m.bound_so_far() for m in masters)
 

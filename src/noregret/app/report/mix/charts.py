@@ -63,7 +63,10 @@ def weights_chart(result: MixResult) -> Html:
     found = layers(result)
     now = {expert.name: expert.weight for expert in result.experts}
     rest = sum(now.values()) - sum(now.get(layer.name, 0.0) for layer in found)
-    words = "Weight of each expert in the combined forecast. Percentages are the weights for the next round."
+    words = (
+        "Weight of each expert in the combined forecast. Percentages are the weights for the next"
+        " round."
+    )
     if result.groups:
         words = "Weight of each expert, averaged over the series by round."
     step = int(rounds[0])
@@ -172,7 +175,7 @@ def within_reach(series: list[Series]) -> tuple[Scale, list[str]]:
 
 
 def regret_chart(result: MixResult) -> Html | None:
-    """Return the regret to the best expert over time with its bound; None if not known."""
+    """Return the regret against the best expert over time with its bound; None if not known."""
     curve = result.curve
     if not len(finite(curve.regret)) or len(curve.rounds) < 2:
         return None
