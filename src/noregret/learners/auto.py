@@ -16,7 +16,7 @@ L_A − L_k ≤ ln(1/π_k); for numbers AdaHedge's bound,
 (1 + ln(1/π_k)/ln n)(½√(ln n Σ s_t²) + S(⅔ ln n + 1)) + [o_k]₊,
 where s_t is the range of the learners' losses in round t, S the largest s_t and n the number of
 learners. An outlying outcome is clipped to eight usual errors when learners are weighted, so that
-it cannot outweigh all others; o_k is the regret to k that this clipping left out.
+it cannot outweigh all others; o_k is the regret against k that this clipping left out.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def regret_to_the_best(evidence: Evidence) -> float:
 
 
 def promise(evidence: Evidence) -> float:
-    """Return the bound on the regret to the best learner of the bank."""
+    """Return the bound on the regret against the best member."""
     return float(evidence.account("price")[int(evidence.account("excess").argmin())])
 
 
@@ -99,7 +99,7 @@ class Auto(Banked):
                 r" + [o_k]_+"
             ),
             plain=(
-                "regret to k <= (1 + ln(1/π_k)/ln n) (sqrt(Σ s_t² ln n)/2 + S (2/3 ln n + 1))"
+                "regret against k <= (1 + ln(1/π_k)/ln n) (sqrt(Σ s_t² ln n)/2 + S (2/3 ln n + 1))"
                 " + max(0, o_k)"
             ),
             where=(
@@ -119,7 +119,7 @@ class Auto(Banked):
             name="auto-chances",
             quantity="regret to the best member",
             formula=r"L_A - L_k \le \ln(1/\pi_k)",
-            plain="regret to k <= ln(1/π_k)",
+            plain="regret against k <= ln(1/π_k)",
             where=(
                 r"$k$ is any learner of the bank or the mixture weighted with them, $\pi_k$ its"
                 r" prior weight"

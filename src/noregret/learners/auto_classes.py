@@ -62,7 +62,7 @@ class AutoClasses(Banked, ClassLearner):
             name="auto-classes",
             quantity="regret to the best member",
             formula=r"L_A - L_k \le \ln(1/\pi_k)",
-            plain="regret to k <= ln(1/π_k)",
+            plain="regret against k <= ln(1/π_k)",
             where=(
                 r"$k$ is any learner of the bank or the mixture weighted with them, $\pi_k$ its"
                 r" prior weight; a class takes part from the round in which it first appears"
