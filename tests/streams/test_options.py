@@ -95,14 +95,16 @@ def test_a_wrong_name_is_told_with_the_nearest(option: str, suffix: str, tmp_pat
     with pytest.raises(noregret.BadExample, match=r"no column 'twon': did you mean 'town'\?"):
         list(streams.read(file, **options))
     options[option] = "qqqqq"
-    with pytest.raises(noregret.BadExample, match="'qqqqq': there are 'sun', 'zip', 'town', 'wet'"):
+    with pytest.raises(
+        noregret.BadExample, match="'qqqqq'; the columns are 'sun', 'zip', 'town', 'wet'"
+    ):
         list(streams.read(file, **options))
 
 
 @formats
 def test_a_target_must_be_given(suffix: str, tmp_path: Path) -> None:
     file = WRITERS[suffix](ROWS, tmp_path / f"d.{suffix}")
-    with pytest.raises(WrongUsage, match="say which column is to be predicted"):
+    with pytest.raises(WrongUsage, match="choose one with target="):
         list(streams.read(file))
 
 
