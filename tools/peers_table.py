@@ -21,11 +21,11 @@ README = ROOT / "README.md"
 MEASURED = (
     ("Predict and learn one dict of 20 numbers", "dict of 20, predict_one + learn_one"),
     (
-        "Learn 624 MB of Vowpal Wabbit text, `widrow-hoff`",
+        "Learn from 624 MB of Vowpal Wabbit text, `widrow-hoff`",
         "624 MB of VW text, whole command, learning only",
     ),
     (
-        "Learn 128 MB of Vowpal Wabbit text, `auto`",
+        "Learn from 128 MB of Vowpal Wabbit text, `auto`",
         "auto, 128 MB of VW text, 20 dense features, learning only",
     ),
 )

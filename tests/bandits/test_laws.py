@@ -134,7 +134,7 @@ def test_rewards_may_come_late_and_in_any_order(form: str) -> None:
     assert (policy.chosen, policy.rounds) == (60, 55)
     policy.withdraw(waiting[0][0])
     assert len(policy._state.pending) == 4
-    with pytest.raises(noregret.NoRegretError, match="has a pending reward"):
+    with pytest.raises(noregret.NoRegretError, match="with a pending reward"):
         policy.withdraw(waiting[0][0])
 
 

@@ -125,8 +125,8 @@ def test_a_title_above_the_names_is_told(tmp_path: Path) -> None:
     ("text", "said"),
     [
         ("@relation a\n@attribute b numeric\n1\n", "line 3: not ARFF"),
-        ("@relation a\n@data\n1\n", "no line @attribute"),
-        ("@attribute\n@data\n1\n", "line 1: an attribute has a name"),
+        ("@relation a\n@data\n1\n", "no @attribute line"),
+        ("@attribute\n@data\n1\n", "line 1: an @attribute line needs a name"),
         ("@attribute y numeric\n@data\n{0 1}\n", "sparse ARFF"),
         ("@attribute a real\n@attribute y real\n% x\n@data\n1,2\n1,2,3\n", "line 6: 3 values"),
         ("PK\x03\x04 nothing", "not ARFF"),

@@ -43,8 +43,8 @@ NOUNS = {
     GUESSES: "plain guesses",
 }
 MEANINGS = {
-    LONG: "filters over 10,000 rounds or all",
-    SHORT: "filters over 100 or 1,000 rounds",
+    LONG: "filters over the last 10,000 rounds or all rounds",
+    SHORT: "filters over the last 100 or 1,000 rounds",
     STEADY: "AdaGrad and diagonal filters",
     COMBINED: "filters over the other members' predictions",
     RECENT: "members that also use the latest outcomes",
@@ -216,13 +216,15 @@ def words_of(bank: Bank | ClassBank, name_of: Callable[[int], str]) -> str:
         return " ".join(told)
     least = max(MIN_DIFFERENCE, NOISE / math.sqrt(bank.played))  # of what is not by chance
     if drift > least:
-        told.append(f"The data drift: forgetting old rows reduces a filter's loss by {drift:.0%}.")
+        told.append(
+            f"The data are drifting: forgetting old rows reduces a filter's loss by {drift:.0%}."
+        )
     elif bank.full:
         told.append("No notable drift: the filter without forgetting does as well as any.")
     if gain is not None and gain > least:
         told.append(f"Recent outcomes help: they reduce the loss by {gain:.0%}.")
     elif gain is not None and seeing_weight(bank) >= 10 * MIN_DIFFERENCE:
-        told.append("Recent outcomes add a little information to the features.")
+        told.append("Recent outcomes carry a little information that the features do not.")
     elif gain is not None:
         told.append("Recent outcomes do not help to predict the next one.")
     if bank.delay:

@@ -1,4 +1,4 @@
-"""Bandits: policies that pull one arm per round and see only its reward, by class or by name.
+"""Bandits: policies, by class or by name, that pull one arm per round and see only its reward.
 
 ``policies`` has one file per algorithm; ``log`` keeps decisions, and ``estimating`` evaluates other
 policies on them.

@@ -118,7 +118,7 @@ class Policy(TablePlayer):
     def withdraw(self, round: int) -> None:
         """Discard a choice whose reward will never be known."""
         if round not in self._state.pending:
-            raise NoRegretError(f"no choice of round {round!r} has a pending reward")
+            raise NoRegretError(f"round {round!r} has no choice with a pending reward")
         del self._state.pending[round]
 
     def propensities(self, context: Any = None) -> Floats:
@@ -127,7 +127,7 @@ class Policy(TablePlayer):
         return self._probabilities(self._advice_of(context))
 
     def add_arm(self, name: str | None = None) -> None:
-        """Add an arm, if the theorem of the algorithm allows that while it runs.
+        """Add an arm; after the first choice, only if the algorithm's theorem allows it.
 
         Parameters
         ----------

@@ -204,7 +204,8 @@ MISSING = option(
     "--missing",
     metavar="RULE",
     help="What to do with an empty cell: indicator (use zero, and add an indicator feature; the"
-    " default), zero, or stop. A row without a target is only predicted, except with stop.",
+    " default), zero, or stop. A row without a target is predicted but not learned from; with stop,"
+    " it ends the run.",
 )
 ON_ERROR = option(
     INPUT,
@@ -261,8 +262,8 @@ GAP = option(
     "--gap",
     metavar="SHARE",
     type=number,
-    help="Stop when the best loss in hindsight is known to this relative precision (default: 1e-6)."
-    " Without --look-back, it takes as long as needed.",
+    help="End the comparison when the best loss in hindsight is known to this relative precision"
+    " (default: 1e-6). If given without --look-back, the comparison takes as long as needed.",
 )
 QUIET = flag(OUTPUT, "-q", "--quiet", help="Print nothing.")
 JSON = flag(OUTPUT, "--json", help="Print the results as JSON.")

@@ -1,7 +1,7 @@
 """ARFF, the format of Weka: a header that names the columns, then rows as in CSV.
 
-No well-kept reader takes it all (SciPy's refuses text, liac-arff has not changed since 2020), and
-after the header it is CSV.
+No well-maintained reader handles all of it (SciPy's refuses text, liac-arff has not changed since
+2020), and after the header it is CSV.
 """
 
 from __future__ import annotations
@@ -41,13 +41,17 @@ def rows_of(lines: Iterator[str], path: str) -> Iterator[list[str]]:
         if text.lower().startswith("@attribute"):
             found = ATTRIBUTE.fullmatch(text)
             if found is None:
-                raise BadExample("an attribute has a name and a type", file=path, line=number)
+                raise BadExample(
+                    "an @attribute line needs a name and a type", file=path, line=number
+                )
             name = next(part for part in found.groups()[:3] if part is not None)
             names.append(ESCAPED.sub(r"\1", name))
         elif text and not text.startswith(("%", "@")):
-            raise BadExample("not ARFF: there is no line @data before this", file=path, line=number)
+            raise BadExample(
+                "not ARFF: there is no @data line before this one", file=path, line=number
+            )
     if not names:
-        raise BadExample("not ARFF: there is no line @attribute", file=path)
+        raise BadExample("not ARFF: there is no @attribute line", file=path)
     yield names
     yield from [[]] * (number - 1)  # so that lines keep their numbers
     for line in lines:
@@ -56,7 +60,7 @@ def rows_of(lines: Iterator[str], path: str) -> Iterator[list[str]]:
             yield []
             continue
         if text.startswith("{"):
-            what = "sparse ARFF, which is not read"
+            what = "sparse ARFF is not supported"
             raise BadExample(what, "save it as CSV or svmlight", file=path)
         yield cells_of(text)
 

@@ -53,7 +53,7 @@ OPTIONS = [
     ask.ON_ERROR,
     ask.LEARNER.but(
         "The algorithm: hedge, ada-hedge, ml-poly, boa, squint, fixed-share or another that"
-        " ‘noregret learners’ lists (default: blend, which needs no parameter)."
+        " ‘noregret learners’ lists (default: blend, which needs no parameters)."
     ),
     ask.PARAMETER,
     ask.option(
@@ -81,7 +81,7 @@ OPTIONS = [
     ask.file(ask.OUTPUT, "--weights", "Write the weights of every round (.csv or .parquet)."),
     ask.MODEL.but("Write the model, to continue from it in Python."),
     ask.CERTIFICATE.but(
-        "Write the certificate (JSON); with --group one per group: 'cert-{group}.json'."
+        "Write the certificate (JSON); with --group, one per group: 'cert-{group}.json'."
     ),
     ask.REPORT,
     ask.HINDSIGHT.but("Compare with the best expert in hindsight, and certify the regret."),
@@ -93,7 +93,7 @@ OPTIONS = [
 def mix(given: Namespace) -> None:
     """Combine the forecasts of several experts into one, round by round.
 
-    Every row is forecast before its outcome is seen. An expert may be missing from any row (an
+    Every outcome is forecast before it is seen. An expert may be missing from any row (an
     empty cell). Ctrl-C ends the run early; all requested files are still written.
     """
     from noregret.app.commands.mix.mixing import Mix

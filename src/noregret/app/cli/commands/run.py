@@ -101,7 +101,7 @@ OPTIONS = [
         dest="task",
         action="store_const",
         const="classes",
-        help="The same as --task classes: whole numbers of the target are names of classes.",
+        help="The same as --task classes: whole numbers in the target column are class names.",
     ),
     ask.option(
         ask.INPUT,

@@ -32,7 +32,8 @@ def certified(run: Run) -> tuple[Certificate | None, str | None]:
     if run.served is not None:
         return None, "outcomes may come after later predictions (--id), which no promise covers"
     if not run.hindsight and run.answers is not None:
-        return None, "a stream is compared with hindsight for --certificate or --report only"
+        why = "when predictions are streamed, the comparison in hindsight needs --certificate"
+        return None, f"{why} or --report"
     if not run.hindsight:
         return None, "the comparison with hindsight was not asked for (--no-hindsight)"
     try:
@@ -40,7 +41,7 @@ def certified(run: Run) -> tuple[Certificate | None, str | None]:
     except (NoRegretError, ArithmeticError, MemoryError, ValueError) as error:
         why = str(error) or "there is not enough memory"
         if isinstance(error, LostDigits):
-            cure = "leave out such columns, often counters and times (--drop COLUMN)"
+            cure = "leave out such columns, often counters or times, with --drop COLUMN"
             why = f"{error.what}: {cure}"
         return None, why
 
@@ -55,8 +56,8 @@ def conclude(
     measures = run.watching.measured(names)
     mistakes = run.mistakes if labels else None
     alone = run.grouping is None  # whether there is one learner for all rows
-    # Of what was predicted: the first row of several classes had no prediction, and outcomes that
-    # come later are learned after others.
+    # Count only rows that were predicted: with several classes the first row had no prediction, and
+    # late outcomes are learned out of order.
     if is_of_classes(learner) or (labels and run.served is not None):
         mistakes = sum(each.rows - each.right for each in measures.classes)
     return Result(
@@ -76,7 +77,7 @@ def conclude(
         constant=run.watching.constant() or constant_of_rows(run),
         certificate=certificate,
         uncertified=uncertified,
-        # Of later outcomes, that of learning differs; of groups there is none.
+        # With late outcomes, learning has another curve than the predictions; groups have none.
         curve=run.game.curve if alone and run.served is None else curve_of([]),
         heaviest=heaviest_of(run.reading.feature_name, learner.weights, names) if alone else (),
         transforms=run.reading.transforms,

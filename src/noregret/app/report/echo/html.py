@@ -69,7 +69,7 @@ def sentence(result: EchoResult) -> str:
     when = "Where only the echo is heard" if found.alone is not None else "While the far end speaks"
     told = (
         f"{when}, the output is {decibel(abs(found.best_known))} {lower} than the microphone"
-        f" signal, thanks to {by} that adapted to the room."
+        f" signal, after {by} that adapted to the room."
     )
     if result.known is not None:
         told += (

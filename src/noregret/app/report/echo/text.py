@@ -1,4 +1,4 @@
-"""The summary of an echo cancellation on a terminal."""
+"""The terminal summary of an echo cancellation."""
 
 from __future__ import annotations
 

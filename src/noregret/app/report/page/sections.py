@@ -46,7 +46,7 @@ def bound_tile(promise: Promise, mood: str) -> Html:
     mark = {True: "kept" if mood == "good" else "holds", False: "broken", None: "open"}[
         promise.holds
     ]
-    words = f"at most {brief(promise.bound)} for {bound_words(promise)}"
+    words = f"limit of {brief(promise.bound)} on {bound_words(promise)}"
     return tile("bound", mark, words, mood)
 
 

@@ -122,7 +122,7 @@ def with_bound(regret: Floats, allowed: Floats) -> tuple[Scale, str]:
     if top <= MAX_DRAWN_BOUND * most or most == 0:
         return fitted(regret, allowed, zero=True), ""
     end, bound = last_known(regret), last_known(allowed)
-    times = f", {brief(bound / abs(end))} times the regret" if end and bound else ""
+    times = f", {brief(bound / end)} times the regret" if end and end > 0 and bound else ""
     return fitted(regret, zero=True), (
         f"The bound is beyond this chart: {brief(bound or top)} at the end{times}."
     )
