@@ -76,7 +76,7 @@ def test_nothing_is_told_before_anything_is_learned() -> None:
 def test_drift_is_told_where_there_is_some_and_only_there() -> None:
     learner = auto()
     learner.learn_many(*drifting())
-    assert "The data drift" in learner.describe()
+    assert "The data are drifting" in learner.describe()
     assert learner.findings()["drift"] > 0.3
     steady = auto()
     steady.learn_many(*stream(0, 6000, 3))
