@@ -13,7 +13,7 @@ cdef class Bank(Engine):
     cdef int weighed                       # members and mixtures
     cdef double opening                    # loss of the first round
     cdef bint learning                     # whether the current round will be learned
-    cdef Round now
+    cdef Round* now                        # the round being played
     cdef Round* judged                     # predictions by which members are weighted; NULL for the current ones
 
     cdef double look(self, const Row* row, Round* r, int offset) noexcept nogil

@@ -3,13 +3,14 @@
 from libc.math cimport NAN
 from libc.stdint cimport int32_t
 from libc.stdlib cimport calloc, free, realloc
-from libc.string cimport memcpy
+from libc.string cimport memcpy, memset
 
 import numpy as np
 
 cimport cython
 cimport numpy as cnp
 
+from noregret.auto.first_order cimport MAX_FILTER_FEATURES
 from noregret.auto.layout cimport LOGISTIC, Round
 from noregret.auto.members cimport Members
 from noregret.auto.mixer cimport Mixer
@@ -73,18 +74,24 @@ cdef class Bank(Engine):
         if not row.norm2 < 1e300:
             return NAN
         if self.learning:
-            return self.look(row, &self.now, self.delay)
+            return self.look(row, self.now, self.delay)
         return self.look(row, &own, 0)
 
     cdef int play(self, Row* row, double y) noexcept nogil:
         cdef int status
-        self.learning = True
+        cdef Round now
+        # Zero what some losses and widths leave out: variances, and the inputs behind the last.
+        memset(&now.several, 0, <char*> (&now + 1) - <char*> &now.several)
+        if self.size <= MAX_FILTER_FEATURES:
+            now.x[self.size + 1] = now.x[self.size + 2] = now.x[self.size + 3] = 0
+            now.recent_x[self.size + 3] = now.recent_x[self.size + 4] = 0
+        self.learning, self.now = True, &now
         status = Engine.play(self, row, y)
-        self.learning = False
+        self.learning, self.now = False, NULL
         return status
 
     cdef int update(self, Row* row, double score, double slope, double y) noexcept nogil:
-        cdef Round* r = &self.now
+        cdef Round* r = self.now
         cdef double far = y - self.members.origin, near
         if not self.members.countable(far, self.importance):
             return DIVERGED

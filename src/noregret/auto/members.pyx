@@ -75,10 +75,9 @@ cdef class Members:
         self.tilt = loss.parameter if loss.name == "quantile" else 0.5
         constant = CONSTANT_LABEL_VARIANCE if self.at.kind == LOGISTIC else CONSTANT_VARIANCE
         grant = LABEL_GRANT if self.at.kind == LOGISTIC else GRANT
-        self.plain, self.lagged = Filters(KEEP, grant, constant, self.at.variants), Filters(KEEP, grant, constant)
-        self.combining, self.following, self.seeing = (Filters(KEEP_ABOVE, GRANT_ABOVE, constant) for _ in range(3))
-        for name, width in self.widths(0).items():
-            (<Filters> getattr(self, name)).grow(width)
+        self.plain, self.lagged = Filters(KEEP, grant, constant, self.at.variants), Filters(KEEP, grant, constant, 1, 3)
+        self.combining, self.following = Filters(KEEP_ABOVE, GRANT_ABOVE, constant, 1, 5), Filters(KEEP_ABOVE, GRANT_ABOVE, constant, 1, 6)
+        self.seeing = Filters(KEEP_ABOVE, GRANT_ABOVE, constant, 1, 12)
         self.ring = delay + LAGS + 1
         self.arrays = {name: np.zeros(length) for name, length in self.lengths(0).items()}
         self.relocate()
@@ -107,7 +106,7 @@ cdef class Members:
         """
         cdef Py_ssize_t room = cnp.PyArray_DIM(<cnp.ndarray> self.arrays["features"], 0) // FEATURE_NUMBERS
         if size + 1 > room:
-            self.arrays["features"] = copied(self.arrays["features"], max(size + 1, 2 * room, 16) * FEATURE_NUMBERS)
+            self.arrays["features"] = copied(self.arrays["features"], max(size + 1, 2 * room if room > 1 else 0) * FEATURE_NUMBERS)
             self.relocate()
         self.size = size
         if size <= MAX_FILTER_FEATURES:

@@ -13,7 +13,9 @@ cdef class Filters:
     cdef readonly double[4] forget         # share of the past that each keeps per round
     cdef readonly double[4] most           # initial variance of the weight of an input of spread 1
     cdef double constant                   # and of the constant input
-    cdef object arrays                     # name -> NumPy array; the pointers below point into them
+    cdef double* block                     # memory of all arrays; the pointers below point into it
+    cdef Py_ssize_t[12] sizes              # the length of each array,
+    cdef Py_ssize_t[12] starts             # and where it starts behind U
     cdef double* U
     cdef double* D
     cdef double* w
@@ -42,7 +44,9 @@ cdef class Filters:
     cdef void step(self, int row, const double* errors) noexcept nogil
     cdef void step_of(self, int row, const double* errors, Py_ssize_t sets) noexcept nogil
     cdef void restart(self) noexcept nogil
-    cdef void relocate(self)
-    cdef double* at(self, str name)
-    cdef void grow(self, Py_ssize_t n)
-    cdef void widen(self, int variants)
+    cdef int allocate(self, Py_ssize_t n, int variants) except -1
+    cdef object copy_of(self, int array)
+    cdef void fill(self, int array, const double[::1] numbers)
+    cdef void count_granted(self) noexcept nogil
+    cdef int grow(self, Py_ssize_t n) except -1
+    cdef int widen(self, int variants) except -1

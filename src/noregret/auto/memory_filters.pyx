@@ -4,6 +4,7 @@ The first input is the constant 1. The others may be in any unit: the initial va
 inverse to the measured spread of its input, and is raised if that turns out smaller than at first.
 """
 
+from libc.stdlib cimport calloc, free
 from libc.string cimport memcpy
 
 cimport cython
@@ -41,21 +42,15 @@ cdef enum:
 cdef enum:
     MAX_UNQUEUED_INPUTS = 16
     EARLY_ROUNDS = 16           # rounds per input before which every row is learned at once
-# Arrays with one number per input, and scratch.
-SINGLE = ("prior", "count", "total", "squares")
-SCRATCH = ("k",)
+# All arrays, in the order in which they lie in one block of memory: k is scratch, and the next four are the queue.
+ORDER = ("U", "D", "w", "k", "rows", "told", "unsure", "worth", "prior", "count", "total", "squares")
+cdef enum:
+    MATRIX, DIAGONAL, WEIGHTS, GAINS, ROWS, TOLD, UNSURE, WORTH, PRIOR, COUNT, TOTAL, SQUARES
+    ARRAYS = 12
+    LINE_NUMBERS = 8            # per cache line
 # The queued rows.
 QUEUE = {name: numbers * MAX_QUEUED_ROWS
          for name, numbers in {"rows": MAX_INPUTS, "told": 2, "unsure": FOUR, "worth": FOUR}.items()}
-# Bytes per cache line.
-LINE_BYTES = 64
-
-
-def aligned(count):
-    """Return zeros that begin with a cache line."""
-    made = np.zeros(count + LINE_BYTES // 8)
-    start = -made.ctypes.data % LINE_BYTES // 8
-    return made[start:start + count]
 
 
 def column_places(n):
@@ -70,60 +65,89 @@ def column_places(n):
 cdef class Filters:
     """Four filters, with one or more sets of weights each."""
 
-    def __cinit__(self, forget: Sequence[float], most: Sequence[float], constant: float, variants=1):
+    def __cinit__(self, forget: Sequence[float], most: Sequence[float], constant: float, variants=1, n=1):
         cdef int i
         for i in range(FOUR):
             self.forget[i], self.most[i] = forget[i], most[i]
         self.constant, self.variants = constant, variants
-        self.arrays = {name: np.zeros(0) for name in (*SINGLE, *SCRATCH, *QUEUE, "U", "D", "w")}
-        self.grow(1)
+        self.grow(n)
+
+    def __dealloc__(self):
+        free(self.block)
 
     # Growing.
 
-    cdef void grow(self, Py_ssize_t n):
+    cdef int allocate(self, Py_ssize_t n, int variants) except -1:
+        """Allocate zeros for n inputs and for sets of weights, from a cache line on; without changes if memory is short."""
+        cdef Py_ssize_t even = n + n % 2, half = n // 2, total = 0
+        # Rows of filters with few inputs are learned at once: there is a single one.
+        cdef bint queued = n > MAX_UNQUEUED_INPUTS or self.waiting > 0
+        cdef Py_ssize_t rows = MAX_QUEUED_ROWS if queued else 1
+        cdef Py_ssize_t[12] sizes, starts
+        cdef int k
+        sizes = [
+            2 * FOUR * half * (half + n % 2), FOUR * n, FOUR * n * variants, FOUR * even * rows,
+            MAX_INPUTS * rows if queued else even, 2 * rows, FOUR * rows, FOUR * rows, n, n, n, n,
+        ]
+        for k in range(ARRAYS):
+            starts[k] = total
+            total += sizes[k]
+            if k < ROWS:
+                total = (total + LINE_NUMBERS - 1) // LINE_NUMBERS * LINE_NUMBERS
+        cdef double* block = <double*> calloc(total + LINE_NUMBERS, sizeof(double))
+        if block == NULL:
+            raise MemoryError
+        self.block, self.sizes, self.starts = block, sizes, starts
+        block += (LINE_NUMBERS - (<size_t> block) // sizeof(double) % LINE_NUMBERS) % LINE_NUMBERS
+        self.U, self.D, self.w, self.k = block, block + starts[DIAGONAL], block + starts[WEIGHTS], block + starts[GAINS]
+        self.rows, self.told = block + starts[ROWS], block + starts[TOLD]
+        self.unsure, self.worth = block + starts[UNSURE], block + starts[WORTH]
+        self.prior, self.count = block + starts[PRIOR], block + starts[COUNT]
+        self.total, self.squares = block + starts[TOTAL], block + starts[SQUARES]
+        self.n, self.variants = n, variants
+        return 0
+
+    cdef int grow(self, Py_ssize_t n) except -1:
         """Change the number of inputs to n; new ones start at zero, those beyond n are dropped."""
-        cdef Py_ssize_t old = self.n, variant, kept = min(old, n)
+        cdef Py_ssize_t old = self.n, variant
+        cdef Py_ssize_t[12] sizes = self.sizes
+        cdef Py_ssize_t[12] starts = self.starts
+        cdef double* block = self.block
+        cdef double* was = self.U
+        cdef int k
         if n == old:
-            return
-        sizes = self.sizes(n)
-        made = {name: aligned(size) for name, size in sizes.items()}
-        for name in (*SINGLE, *QUEUE, "U", "D"):
-            part = min(sizes[name], len(self.arrays[name]))
-            made[name][:part] = self.arrays[name][:part]
+            return 0
+        self.allocate(n, self.variants)
+        for k in range(ARRAYS):
+            if k != GAINS and k != WEIGHTS:
+                memcpy(self.U + self.starts[k], was + starts[k], min(self.sizes[k], sizes[k]) * sizeof(double))
         for variant in range(self.variants):
-            at, was = variant * n * FOUR, variant * old * FOUR
-            made["w"][at:at + kept * FOUR] = self.arrays["w"][was:was + kept * FOUR]
-        self.arrays, self.n = made, n
-        self.granted = int(np.count_nonzero(made["prior"][1:]))
-        self.relocate()
+            memcpy(self.w + variant * n * FOUR, was + starts[WEIGHTS] + variant * old * FOUR, min(old, n) * FOUR * sizeof(double))
+        free(block)
+        self.count_granted()
         if old == 0:
             self.restart()
+        return 0
 
-    cdef void widen(self, int variants):
+    cdef int widen(self, int variants) except -1:
         """Change the number of sets of weights; new ones start at zero."""
-        cdef Py_ssize_t kept = min(self.variants, variants) * self.n * FOUR
-        made = aligned(FOUR * self.n * variants)
-        made[:kept] = self.arrays["w"][:kept]
-        self.arrays["w"], self.variants = made, variants
-        self.relocate()
+        cdef Py_ssize_t[12] sizes = self.sizes
+        cdef Py_ssize_t[12] starts = self.starts
+        cdef double* block = self.block
+        cdef double* was = self.U
+        cdef int k
+        self.allocate(self.n, variants)
+        for k in range(ARRAYS):
+            memcpy(self.U + self.starts[k], was + starts[k], min(self.sizes[k], sizes[k]) * sizeof(double))
+        free(block)
+        return 0
 
-    def sizes(self, n):
-        """Return the length of each array for n inputs."""
-        even, half = n + n % 2, n // 2
-        found = {name: n for name in SINGLE} | {"D": FOUR * n, "k": FOUR * even * MAX_QUEUED_ROWS} | QUEUE
-        if n <= MAX_UNQUEUED_INPUTS and self.waiting == 0:  # rows are learned at once: there is a single one
-            found |= {name: size // MAX_QUEUED_ROWS for name, size in QUEUE.items()} | {"rows": even, "k": FOUR * even}
-        return found | {"U": 2 * FOUR * half * (half + n % 2), "w": FOUR * n * self.variants}
-
-    cdef void relocate(self):
-        """Update the pointers after the arrays moved."""
-        self.U, self.D, self.w, self.k = self.at("U"), self.at("D"), self.at("w"), self.at("k")
-        self.prior, self.count = self.at("prior"), self.at("count")
-        self.total, self.squares = self.at("total"), self.at("squares")
-        self.rows, self.told, self.unsure, self.worth = self.at("rows"), self.at("told"), self.at("unsure"), self.at("worth")
-
-    cdef double* at(self, str name):
-        return <double*> cnp.PyArray_DATA(<cnp.ndarray> self.arrays[name])
+    cdef void count_granted(self) noexcept nogil:
+        """Count the inputs with nonzero variance."""
+        cdef Py_ssize_t i
+        self.granted = 0
+        for i in range(1, self.n):
+            self.granted += self.prior[i] != 0
 
     cdef void restart(self) noexcept nogil:
         """Reset the weights and covariances, but not the spreads of the inputs."""
@@ -225,13 +249,19 @@ cdef class Filters:
     def weights(self, variant: int, lane: int) -> Floats:
         """Return the weights of one filter, the constant's first."""
         at = variant * FOUR * self.n
-        return self.arrays["w"][at + lane:at + FOUR * self.n:FOUR].copy()
+        return self.copy_of(WEIGHTS)[at + lane:at + FOUR * self.n:FOUR].copy()
 
     # The state.
 
+    cdef object copy_of(self, int array):
+        """Return a copy of one of the arrays."""
+        made = np.empty(self.sizes[array])
+        memcpy(cnp.PyArray_DATA(<cnp.ndarray> made), self.U + self.starts[array], self.sizes[array] * sizeof(double))
+        return made
+
     def get_state(self) -> tuple[dict[str, Floats], dict[str, Any]]:
         """Return the state: (arrays, numbers)."""
-        kept = {name: array.copy() for name, array in self.arrays.items() if name not in SCRATCH}
+        kept = {name: self.copy_of(k) for k, name in enumerate(ORDER) if k != GAINS}
         kept["U"] = kept["U"][column_places(self.n)]
         for name, size in QUEUE.items():
             kept[name] = np.append(kept[name], np.zeros(size - len(kept[name])))
@@ -243,14 +273,26 @@ cdef class Filters:
         n = numbers["n"]
         if not 1 <= n <= MAX_INPUTS or numbers["waiting"] >= MAX_QUEUED_ROWS:
             raise ValueError("the state's numbers make no sense")
-        sizes = {name: size for name, size in (self.sizes(n) | QUEUE).items() if name not in SCRATCH}
-        state_arrays(arrays, sizes | {"U": FOUR * (n * (n - 1) // 2)})
-        for name in (*SINGLE[:2], "squares", "D"):
+        sizes = dict.fromkeys(("prior", "count", "total", "squares"), n) | {"D": FOUR * n, "w": FOUR * n * self.variants}
+        state_arrays(arrays, sizes | QUEUE | {"U": FOUR * (n * (n - 1) // 2)})
+        for name in ("prior", "count", "squares", "D"):
             if (arrays[name] < 0).any():
                 raise ValueError(f"array {name} holds a negative number")
-        self.n, self.rounds, self.looked, self.waiting = n, numbers["rounds"], numbers["looked"], numbers["waiting"]
-        self.arrays = {name: aligned(size) for name, size in self.sizes(n).items()}
-        for name, array in arrays.items():
-            self.arrays[name][column_places(n) if name == "U" else slice(None)] = array[:len(self.arrays[name])] if name in QUEUE else array
-        self.granted = int(np.count_nonzero(self.arrays["prior"][1:]))
-        self.relocate()
+        cdef double* before = self.block
+        self.waiting = numbers["waiting"]
+        self.allocate(n, self.variants)
+        free(before)
+        self.rounds, self.looked = numbers["rounds"], numbers["looked"]
+        for k, name in enumerate(ORDER):
+            if k == GAINS:
+                continue
+            given = arrays[name]
+            if k == MATRIX:
+                given = np.zeros(self.sizes[k])
+                given[column_places(n)] = arrays[name]
+            self.fill(k, np.ascontiguousarray(given[:self.sizes[k]]))
+        self.count_granted()
+
+    cdef void fill(self, int array, const double[::1] numbers):
+        if numbers.shape[0]:
+            memcpy(self.U + self.starts[array], &numbers[0], numbers.shape[0] * sizeof(double))

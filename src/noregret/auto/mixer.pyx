@@ -3,6 +3,7 @@
 from libc.math cimport exp, fabs, log, sqrt
 
 import math
+from functools import cache
 
 import numpy as np
 
@@ -99,6 +100,17 @@ def priors(n, constant, mixtures):
     return shares, np.append(single, [(1 - single.sum()) / mixtures] * mixtures)
 
 
+@cache
+def bank_priors(members, mean, several, weighed):
+    """Return the priors of the weighers of a bank, which all banks of the same layout share."""
+    shares, final = priors(members, slice(mean, several), weighed - members)
+    base = shares[:several] / shares[:several].sum()
+    shares /= shares.sum()
+    for prior in (base, shares, final):
+        prior.flags.writeable = False
+    return base, shares, shares, final
+
+
 # A bank has parts with a state of their own, filters and weighers: each under its name in the state of the bank.
 
 def arrays_of(parts):
@@ -150,7 +162,7 @@ cdef class Snapshots:
 
     def __cinit__(self, members):
         self.members, self.stride = members, 1
-        self.take(np.zeros(0), {"stride": 1, "taken": 0})
+        self.hold(np.zeros(0), FEWEST_SNAPSHOTS)
 
     @property
     def length(self):
@@ -237,11 +249,8 @@ cdef class Mixer:
 
     def begin(self):
         """Start all weighers."""
-        n, mixtures = self.at.members, self.at.weighed - self.at.members
-        shares, final = priors(n, slice(self.at.mean, self.at.several), mixtures)
-        base = shares[:self.at.several] / shares[:self.at.several].sum()
-        shares /= shares.sum()
-        for weigher, prior in zip(self.weighers().values(), (base, shares, shares, final), strict=True):
+        found = bank_priors(self.at.members, self.at.mean, self.at.several, self.at.weighed)
+        for weigher, prior in zip(self.weighers().values(), found, strict=True):
             begin(weigher, prior)
 
     cdef void relocate(self):

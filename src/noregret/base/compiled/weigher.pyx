@@ -65,11 +65,12 @@ cdef class Weigher:
 
     def begin(self, n: int) -> None:
         """Start with n experts, each with its prior weight."""
-        prior = np.full(n, 1.0 / max(1, n)) if self.given_prior is None else np.array(self.given_prior, float)
+        given = self.given_prior
+        prior = np.full(n, 1.0 / max(1, n)) if given is None else given if is_shared(given) else np.array(given, float)
         if n and len(prior) != n:
             raise ValueError(f"the prior is for {len(prior)} experts, and there are {n}")
         self.n = n
-        self.arrays = {"prior": prior[:n].copy()} | {name: np.zeros(n) for name in self.ARRAYS}
+        self.arrays = {"prior": prior if len(prior) == n else prior[:n].copy()} | {name: np.zeros(n) for name in self.ARRAYS}
         self.arrays["p"] = np.zeros(n)
         self.relocate()
         self.started()
@@ -181,6 +182,11 @@ cdef class Weigher:
         """Raise ValueError if the state is invalid."""
 
 
+def is_shared(prior):
+    """Return whether a prior is an array that nothing can change, and that several weighers may refer to."""
+    return type(prior) is np.ndarray and not prior.flags.writeable and prior.dtype == np.float64 and prior.flags.c_contiguous
+
+
 cdef enum:  # Pace
     CONSTANT            # the rate as it is
     SHRINKING           # rate / sqrt(t)
@@ -221,8 +227,11 @@ cdef class Exponential(Weigher):
     cdef void relocate(self):
         Weigher.relocate(self)
         self.gap = self.look_up("gap")
-        self.least = min(self.arrays["gap"], default=0.0)
-        self.uneven = bool(self.n) and bool(np.ptp(self.arrays["prior"]) > 0)
+        cdef Py_ssize_t i
+        self.least, self.uneven = self.gap[0] if self.n else 0.0, False
+        for i in range(1, self.n):
+            self.least = min(self.least, self.gap[i])
+            self.uneven |= self.prior[i] != self.prior[0]
         self.eager = 0
 
     def check_state(self):
