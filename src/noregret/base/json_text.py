@@ -3,8 +3,35 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Iterable, Mapping
+from operator import is_
 from typing import Any
+
+
+class Weights(dict[str, float]):
+    """Numbers by name whose texts are kept: a seal needs them, and the file that has the seal.
+
+    Examples
+    --------
+    >>> Weights({"a": 0.5, "é": 2}).texts()
+    ['"a":0.5', '"é":2']
+    """
+
+    _encoded: tuple[list[str | float], list[str]] | None = None
+
+    def texts(self) -> list[str]:
+        """Return every name and its number as JSON, encoded once as long as they stay."""
+        names, numbers = list(self), list(self.values())
+        if self._encoded is not None and len(names) == len(self._encoded[1]):
+            before, texts = self._encoded
+            if all(map(is_, [*names, *numbers], before)):
+                return texts
+        # JSON text has no line breaks of its own.
+        text = json.dumps(dict(self), ensure_ascii=False, separators=("\n", ":"))
+        texts = text[1:-1].split("\n") if names else []
+        self._encoded = [*names, *numbers], texts
+        return texts
 
 
 def indented(value: Any, level: int = 1) -> str:
@@ -27,6 +54,10 @@ def indented(value: Any, level: int = 1) -> str:
     if not value or not isinstance(value, Mapping | list | tuple):
         return encoded(value)
     gap = "\n" + " " * level
+    if isinstance(value, Weights) and all(map(math.isfinite, value.values())):
+        text = f",{gap}".join(value.texts())
+        if text.count('":') == len(value):  # no name has it, so each ends one
+            return "{" + gap + text.replace('":', '": ') + gap[:-1] + "}"
     inside = value.values() if isinstance(value, Mapping) else value
     if not has_containers(inside):
         text = encoded(value, "," + gap)
@@ -55,9 +86,9 @@ def canonical(value: Any) -> str:
         return f"[{','.join(map(canonical, value))}]"
     if has_containers(value.values()):
         items = [f"{encoded(key)}:{canonical(item)}" for key, item in sorted(value.items())]
-    else:  # JSON text has no line breaks of its own
-        text = json.dumps(value, ensure_ascii=False, separators=("\n", ":"))
-        texts, keys = text[1:-1].split("\n"), list(value)
+    else:
+        texts = (value if isinstance(value, Weights) else Weights(value)).texts()
+        keys = list(value)
         items = [texts[k] for k in sorted(range(len(keys)), key=keys.__getitem__)]
     return f"{{{','.join(items)}}}"
 

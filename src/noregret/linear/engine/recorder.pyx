@@ -295,3 +295,23 @@ def unpack(const double[::1] words not None, int64_t[::1] starts not None, int32
     if at != most:
         raise ValueError(NOT_ROWS)
     return filled
+
+
+def packed(const int64_t[::1] starts not None, const int32_t[::1] indices not None,
+           const double[::1] data not None, const double[::1] outcomes not None) -> Floats:
+    """Return the words of rows, as they were before ``unpack``; the first of the starts counts as 0."""
+    cdef Py_ssize_t r, k, count, used = 0, rows = outcomes.shape[0]
+    cdef Py_ssize_t numbers = min(indices.shape[0], data.shape[0])
+    cdef double* out
+    cdef bint fits = starts.shape[0] == rows + 1
+    for r in range(rows if fits else 0):
+        fits = fits and starts[0] <= starts[r] <= starts[r + 1] <= starts[0] + numbers
+    if not fits:
+        raise ValueError(NOT_ROWS)
+    words = np.empty(2 * (numbers + rows))
+    out = <double*> cnp.PyArray_DATA(<cnp.ndarray> words)
+    with nogil:
+        for r in range(rows):
+            k, count = starts[r] - starts[0], starts[r + 1] - starts[r]
+            used += noregret_pack(out + used, &data[0] + k, &indices[0] + k, count, outcomes[r])
+    return words[:used].copy()

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from noregret.base.display import as_renderable, as_text
+from noregret.base.json_text import Weights
 from noregret.limits import MAX_CLASS_LIST, MAX_TEXT
 from noregret.proof.theorems.assumptions import Finding
 
@@ -151,7 +152,7 @@ class Certificate:
             "loss": self.hindsight.loss,
             "gap": number(self.hindsight.gap),
             "exact": self.hindsight.exact,
-            "witness": dict(self.hindsight.witness),
+            "witness": Weights(self.hindsight.witness),
         }
         if self.hindsight.tolerance is not None:
             best["tolerance"] = self.hindsight.tolerance

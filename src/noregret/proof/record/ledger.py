@@ -67,7 +67,7 @@ class Ledger:
     free
         True if the learner is compared with all linear predictors.
     memory
-        Bytes of rows to hold in memory.
+        Bytes of rows to hold in memory; sparse ones that a search needs may take more.
     """
 
     learner: Learner
@@ -212,9 +212,8 @@ class Ledger:
                     if page.words is not None:
                         self.recorder.give_back(page.words)
                 self.pages = None
-        if self.pages is not None:
-            self.pages.add(words, rows, features)
-        else:
+        decode = self.sums is None  # then rows are needed to the end
+        if self.pages is None or self.pages.add(words, rows, features, decode):
             self.recorder.give_back(words)
         self.entered += rows
 

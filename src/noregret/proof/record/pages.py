@@ -1,4 +1,7 @@
-"""The record of a game: pages of rows, in memory up to a limit, beyond it in a temporary file."""
+"""The record of a game: pages of rows, in memory up to a limit, beyond it in a temporary file.
+
+Sparse rows are decoded as they come, up to the numbers that a search in hindsight holds in memory.
+"""
 
 from __future__ import annotations
 
@@ -16,10 +19,13 @@ from noregret.errors import NoRegretError
 from noregret.hindsight.sparse import DENSE_RATIO, MAX_NUMBERS, SparseRows
 from noregret.hindsight.sums import add_outer_products
 from noregret.linear.engine.recorder import unpack, unpacked
+from noregret.proof.record.decoded_rows import DecodedRows
 
 Floats = NDArray[np.float64]
 # Words from which on a page is not extended.
 WORDS_PER_PAGE = 2**17
+# Bytes of sparse rows from which on they are decoded as they come, not at the end.
+DECODED_FROM = 8 << 20
 # Numbers up to which a table is dense in any case: SciPy takes a quarter of a second to load.
 MAX_SMALL_TABLE = 2**12
 
@@ -104,16 +110,50 @@ class Pages:
         self.held = 0
         self.index: list[Page] = []
         self.file: Growing | None = None
+        self.decoded: DecodedRows | None = None  # all rows, in place of pages
 
     @property
     def spilled(self) -> bool:
         """True if some pages are only in the file."""
         return any(page.words is None for page in self.index)
 
-    def add(self, words: Floats, rows: int, features: int) -> None:
-        """Add a page."""
-        if self.put(words, rows, features):
-            self.bind()
+    def add(self, words: Floats, rows: int, features: int, decode: bool = False) -> bool:
+        """Add a page, decoded if that is wanted and pays; return whether its words are free."""
+        begins = decode and self.decoded is None and self.path is None and self.file is None
+        due = DECODED_FROM <= self.held + words.nbytes <= self.memory
+        if begins and due and self.is_sparse(features):
+            self.decode()
+        if self.decoded is not None:
+            if decode and self.decoded.add(words, rows, features):
+                return True
+            self.encode()
+        if not self.put(words, rows, features):
+            return True
+        self.bind()
+        return False
+
+    def is_sparse(self, features: int) -> bool:
+        """Return whether the pages so far are sparse, whatever their rows look like."""
+        rows = sum(page.rows for page in self.index)
+        words = sum(page.length for page in self.index) - 2 * rows
+        # At least every second word is a value, as each has at most a place of its own.
+        return words > 0 and DENSE_RATIO * words <= 2 * rows * features
+
+    def decode(self) -> None:
+        """Decode the pages so far, unless memory is short."""
+        try:
+            decoded = DecodedRows()
+        except MemoryError:
+            return
+        if all(decoded.add(self.words_of(p), p.rows, p.features) for p in self.index):
+            self.decoded, self.index, self.held = decoded, [], 0
+
+    def encode(self) -> None:
+        """Turn decoded rows back into pages: they are too many, or no longer sparse."""
+        decoded, self.decoded = self.decoded, None
+        assert decoded is not None
+        for words, rows in decoded.pages(WORDS_PER_PAGE):
+            self.put(words, rows, decoded.features)
 
     def put(self, words: Floats, rows: int, features: int) -> bool:
         """Store a page; return whether it is in memory."""
@@ -153,16 +193,20 @@ class Pages:
 
     def blocks(self) -> Iterator[tuple[Any, Floats]]:
         """Yield the rows again, page by page."""
+        if self.decoded is not None:
+            yield from self.decoded.table(self.decoded.features).blocks()
         for page in list(self.index):
             table = Table.of(self.words_of(page), page.rows, page.features)
             yield table.X, table.y
 
     def sparse_rows(self, features: int) -> SparseRows | None:
         """Return the rows in three arrays; None if they are dense, or too many for memory."""
+        if self.decoded is not None:
+            table = self.decoded.table(features)
+            return table if np.isfinite(table.own_outcomes).all() else None
         rows = sum(page.rows for page in self.index)
         words = sum(page.length for page in self.index) - 2 * rows
-        # At least every second word is a value, as each has at most a place of its own.
-        if not 0 < words <= 2 * MAX_NUMBERS or DENSE_RATIO * words > 2 * rows * features:
+        if words > 2 * MAX_NUMBERS or not self.is_sparse(features):
             return None
         # Unfilled parts take no memory.
         starts, at = np.zeros(rows + 1, np.int64), np.empty(words, np.int32)
@@ -196,8 +240,11 @@ class Pages:
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle the pages, from memory or from the file."""
-        found = [page._replace(words=self.words_of(page)) for page in self.index]
-        return _put_together, (self.memory, [(p.words, p.rows, p.features) for p in found])
+        found = [(self.words_of(page), page.rows, page.features) for page in self.index]
+        if self.decoded is not None:
+            features = self.decoded.features
+            found = [(words, n, features) for words, n in self.decoded.pages(WORDS_PER_PAGE)]
+        return _put_together, (self.memory, found)
 
     def get_state(self) -> dict[str, Any]:
         """Return the positions of the pages in the file."""
