@@ -30,6 +30,14 @@ OPTIONS = [
     ),
     ask.file(ask.METHOD, "--store", "The journal: all events and the model, in one SQLite file."),
     ask.TARGET.but("The outcome's name in exported rows.", default="y"),
+    ask.option(
+        ask.METHOD,
+        "--source",
+        metavar="ADDRESS",
+        action="append",
+        default=[],
+        help="A message broker to learn from, as in nats://HOST:PORT/TOPIC; may be repeated.",
+    ),
     ask.file(
         CONFIGURATION,
         "--config",
@@ -78,18 +86,19 @@ def serve(given: Namespace) -> None:
         print(stanza(given.new_key, digest, [DEFAULT]))
         return
     if given.config is not None:
-        if given.learner or given.store or given.parameter or given.ttl:
+        if given.learner or given.store or given.parameter or given.ttl or given.source:
             raise WrongUsage(
-                "--config already defines what to serve", "leave out --learner, --store, -p, --ttl"
+                "--config already defines what to serve",
+                "leave out --learner, --store, -p, --ttl, --source",
             )
         what = read(given.config)
     elif given.store is None:
         raise WrongUsage("--store is missing", "name the journal file, such as --store shop.db")
     else:
         params = ask.params_of(given.parameter)
-        what = Configuration(
-            {DEFAULT: Model(given.store, given.learner, params, given.target, given.ttl)}
-        )
+        model = Model(given.store, given.learner, params, given.target, given.ttl)
+        model.source = given.source
+        what = Configuration({DEFAULT: model})
     listen(given, what)
 
 
@@ -108,6 +117,7 @@ def listen(given: Namespace, what: Configuration) -> None:
     try:
         import uvicorn
 
+        from noregret.app.commands.serve.feeding import feeds_of
         from noregret.app.commands.serve.server import Server
     except ImportError:
         raise NoRegretError(
@@ -118,12 +128,15 @@ def listen(given: Namespace, what: Configuration) -> None:
     try:
         for name, model in what.models.items():
             services[name] = model.open()
+        targets = {name: model.target for name, model in what.models.items()}
+        sources = {name: model.sources for name, model in what.models.items()}
+        feeds = feeds_of(services, sources, targets)
     except BaseException:
         for service in services.values():
             service.close()
         raise
-    targets = {name: model.target for name, model in what.models.items()}
     models = Server(services, Keys(what.keys), targets)
+    models.feeds = feeds
     server = uvicorn.Server(
         uvicorn.Config(
             models.app,
@@ -142,7 +155,20 @@ def listen(given: Namespace, what: Configuration) -> None:
     for name, service in services.items():
         words = f"{service.models.fresh!r}, {service.labels:,} labels learned"
         print(f"model {name}: {words}, journal {service.journal.path}", file=sys.stderr)
-    run(server, given, models.watching.end)
+    for name, feed in feeds:
+        print(f"model {name}: source {feed.address.shown}", file=sys.stderr)
+        feed.start()
+
+    def ended() -> None:
+        models.watching.end()
+        for _, feed in feeds:
+            feed.stop(wait=False)
+
+    try:
+        run(server, given, ended)
+    finally:
+        for _, feed in feeds:
+            feed.stop()
 
 
 def run(server: uvicorn.Server, given: Namespace, ended: Callable[[], None]) -> None:

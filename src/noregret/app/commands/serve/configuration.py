@@ -25,6 +25,7 @@ MODEL_FIELDS = {
     "ttl": (int, float),
     "params": dict,
     "retain": int,
+    "source": (str, list),
 }
 KEY_FIELDS = {"name": str, "digest": str, "models": list, "may": list}
 
@@ -45,6 +46,8 @@ class Model:
         Seconds within which a label must come.
     retain
         The number of labels to keep; None for all.
+    source
+        Addresses of message brokers that feed it.
     """
 
     store: str
@@ -53,6 +56,12 @@ class Model:
     target: str = "y"
     ttl: float | None = None
     retain: int | None = None
+    source: str | list[str] = field(default_factory=list)
+
+    @property
+    def sources(self) -> list[str]:
+        """The addresses of its message brokers."""
+        return [self.source] if isinstance(self.source, str) else self.source
 
     def open(self) -> Service:
         """Open the journal, or begin one."""
@@ -99,6 +108,9 @@ def read(path: str) -> Configuration:
             checked(given, MODEL_FIELDS, f"models.{name}")
             if "store" not in given:
                 raise NoRegretError(f"models.{name} has no store", 'add store = "…"')
+            listed = given.get("source", [])
+            if isinstance(listed, list) and not all(isinstance(each, str) for each in listed):
+                raise NoRegretError(f"models.{name}.source lists addresses")
         stores = [given["store"] for given in models.values()]
         if len({s if is_address(s) else Path(s).resolve() for s in stores}) < len(stores):
             raise NoRegretError("two models have the same store")

@@ -18,6 +18,7 @@ from noregret.app.commands.serve import challenges
 from noregret.app.commands.serve.dashboard import dashboard
 from noregret.app.commands.serve.desk import Desk, Overloaded
 from noregret.app.commands.serve.exposition import CONTENT_TYPE, exposition
+from noregret.app.commands.serve.feeding import Feeds, source_lines
 from noregret.app.commands.serve.interface import described, page
 from noregret.app.commands.serve.keys import ADMIN, LABEL, PREDICT, Keys
 from noregret.app.commands.serve.watching import Watching
@@ -84,6 +85,7 @@ class Server:
         self.desks = {name: Desk(service) for name, service in services.items()}
         self.keys, self.targets = keys, dict(targets or {})
         self.counts: dict[tuple[str, int], int] = {}  # by action and status
+        self.feeds: Feeds = []  # of the models that brokers feed
         self.watching = Watching(self.desks)
         self.app = Starlette(
             routes=[
@@ -216,7 +218,9 @@ class Server:
         """Return the metrics for Prometheus."""
         self.allow(request)
         found = {name: await desk.do(desk.service.metrics) for name, desk in self.desks.items()}
-        return PlainTextResponse(exposition(found, self.counts), media_type=CONTENT_TYPE)
+        text = exposition(found, self.counts)
+        text += "".join(f"{line}\n" for line in source_lines(self.feeds))
+        return PlainTextResponse(text, media_type=CONTENT_TYPE)
 
     async def alive(self, request: Request) -> Response:
         """Say that the process is alive."""

@@ -1,0 +1,148 @@
+"""Kafka topics, read by a consumer group through librdkafka."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterable
+from contextlib import suppress
+from typing import Any
+
+from noregret.service.sources.source import (
+    Address,
+    Disconnected,
+    Message,
+    not_installed,
+    refuse_options,
+    register,
+)
+
+# Seconds for a call.
+TIMEOUT = 10.0
+Part = tuple[str, int]
+# Of librdkafka, which would write to the terminal: calls raise their errors.
+SILENT = logging.getLogger("noregret.kafka")
+SILENT.addHandler(logging.NullHandler())
+SILENT.propagate = False
+
+
+@register("kafka")
+class Kafka:
+    """Topics of Kafka.
+
+    Parameters
+    ----------
+    address
+        The address; parameters with a dot are properties of librdkafka, such as
+        ``security.protocol=SSL``.
+    """
+
+    def __init__(self, address: Address) -> None:
+        try:
+            import confluent_kafka
+        except ImportError:
+            raise not_installed("confluent-kafka", "kafka") from None
+        refuse_options(address, *(name for name in address.options if "." in name))
+        self.address, self.client = address, confluent_kafka
+        self.consumer: Any = None
+        self.producer: Any = None
+
+    def open(self) -> None:
+        """Connect, and join the group."""
+        self.close()
+        self.unfinished: dict[Part, set[int]] = {}
+        self.next: dict[Part, int] = {}
+        common = {"bootstrap.servers": self.address.hosts, **self.address.options}
+        try:
+            self.consumer = self.client.Consumer(
+                {
+                    "group.id": self.address.group,
+                    "enable.auto.commit": False,
+                    "auto.offset.reset": "earliest",
+                    **common,
+                },
+                logger=SILENT,
+            )
+            self.cluster = self.consumer.list_topics(timeout=TIMEOUT).cluster_id
+            self.consumer.subscribe(list(self.address.topics), on_assign=self._assigned)
+            if self.address.output or self.address.dead:
+                self.producer = self.client.Producer(
+                    {"enable.idempotence": True, **common}, logger=SILENT
+                )
+        except self.client.KafkaException as error:
+            raise self._lost(error) from None
+
+    def _assigned(self, consumer: Any, parts: Iterable[Any]) -> None:
+        """Forget what was received of partitions that are delivered anew."""
+        for part in parts:
+            self.unfinished.pop((part.topic, part.partition), None)
+            self.next.pop((part.topic, part.partition), None)
+
+    def receive(self, most: int, seconds: float) -> list[Message]:
+        """Return the messages that are there."""
+        try:
+            received = self.consumer.consume(most, seconds)
+        except (self.client.KafkaException, RuntimeError) as error:
+            raise self._lost(error) from None
+        found = []
+        for each in received:
+            if each.error() is not None:
+                raise self._lost(each.error())
+            part, offset = (each.topic(), each.partition()), each.offset()
+            self.unfinished.setdefault(part, set()).add(offset)
+            self.next[part] = offset + 1
+            position = f"kafka:{self.cluster}:{part[0]}:{part[1]}:{offset}"
+            found.append(Message(part[0], position, each.value() or b"", (part, offset)))
+        return found
+
+    def finish(self, messages: Iterable[Message]) -> None:
+        """Commit, in each partition, the offset before which all messages are finished."""
+        changed = set[Part]()
+        for message in messages:
+            part, offset = message.handle
+            if offset in self.unfinished.get(part, ()):
+                self.unfinished[part].discard(offset)
+                changed.add(part)
+        offsets = [
+            self.client.TopicPartition(*part, min(self.unfinished[part], default=self.next[part]))
+            for part in changed
+        ]
+        try:
+            for each in (
+                self.consumer.commit(offsets=offsets, asynchronous=False) if offsets else ()
+            ):
+                if each.error is not None:
+                    raise self._lost(each.error)
+        except self.client.KafkaException as error:
+            raise self._lost(error) from None
+
+    def send(self, topic: str, messages: Iterable[tuple[str, bytes]]) -> None:
+        """Produce messages, and wait until they are delivered."""
+        failures: list[Any] = []
+
+        def delivered(error: Any, message: Any) -> None:
+            if error is not None:
+                failures.append(error)
+
+        try:
+            for key, body in messages:
+                while True:
+                    try:
+                        self.producer.produce(topic, body, key, on_delivery=delivered)
+                        break
+                    except BufferError:  # its queue is full
+                        self.producer.poll(0.1)
+            left = self.producer.flush(TIMEOUT)
+        except self.client.KafkaException as error:
+            raise self._lost(error) from None
+        if failures or left:
+            raise self._lost(failures[0] if failures else f"{left} messages were not delivered")
+
+    def close(self) -> None:
+        """Leave the group, and disconnect."""
+        if self.consumer is not None:
+            with suppress(Exception):
+                self.consumer.close()
+        self.consumer = self.producer = None
+
+    def _lost(self, error: Any) -> Disconnected:
+        return Disconnected(f"Kafka cannot be used ({error})")

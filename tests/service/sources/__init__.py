@@ -1,0 +1,1 @@
+"""Services that are fed by real brokers on this machine."""
