@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import random
 import sqlite3
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from noregret import NoRegretError, Service, WidrowHoff
+from tests.thorough import sized
 
-COLUMNS = ("time", "x", "made", "score", "answer", "y", "learned", "labelled", "loss", "seal")
 VALUES = ("x", b"x", 1.5, 2**62, None, "{}", "null", "[1e999, null]", float("inf"))
 
 
@@ -24,10 +26,9 @@ def written(path: Path) -> None:
 
 def changed(path: Path, statement: str, *values: Any) -> None:
     """Change rows behind the service's back."""
-    rows = sqlite3.connect(path)
-    rows.execute(statement, values)
-    rows.commit()
-    rows.close()
+    with closing(sqlite3.connect(path)) as rows:
+        rows.execute(statement, values)
+        rows.commit()
 
 
 def used(path: Path) -> None:
@@ -39,43 +40,41 @@ def used(path: Path) -> None:
         service.certificate()
 
 
-@pytest.mark.parametrize("column", COLUMNS)
-def test_changed_rows_are_refused_in_words(column: str, tmp_path: Path) -> None:
+def test_changed_bytes_are_refused_in_words(tmp_path: Path) -> None:
     whole = tmp_path / "whole.db"
     written(whole)
-    damaged = tmp_path / "damaged.db"
-    for value in VALUES:
-        for name in ("i3", "waits"):
-            for rest in tmp_path.glob("damaged*"):
-                rest.unlink()
-            damaged.write_bytes(whole.read_bytes())
-            try:
-                changed(damaged, f"UPDATE events SET {column} = ? WHERE id = ?", value, name)
-            except sqlite3.IntegrityError:  # the schema forbids it
-                continue
-            before = sqlite3.connect(whole).execute(
-                f"SELECT {column} FROM events WHERE id = ?", [name]
-            )
-            if before.fetchone() == (value,):
-                continue
-            with pytest.raises(NoRegretError):
-                used(damaged)
+    blocks = sqlite3.connect(whole).execute("SELECT last, data, seal FROM blocks").fetchall()
+    draw, damaged = random.Random(2), tmp_path / "damaged.db"
+    for last, data, seal in draw.sample(blocks, 3):
+        for column, value in (("data", data), ("seal", seal)):
+            for _ in range(sized(6, full=500)):
+                for rest in tmp_path.glob("damaged*"):
+                    rest.unlink()
+                damaged.write_bytes(whole.read_bytes())
+                other, at = bytearray(value), draw.randrange(len(value))
+                other[at] ^= 1 << draw.randrange(8)
+                statement = f"UPDATE blocks SET {column} = ? WHERE last = ?"
+                changed(damaged, statement, bytes(other[: draw.choice([at, None])]), last)
+                with pytest.raises(NoRegretError, match="damaged"):
+                    used(damaged)
 
 
-def test_a_prediction_that_waits_cannot_be_improved(tmp_path: Path) -> None:
+@pytest.mark.parametrize("value", VALUES)
+def test_other_types_are_refused_in_words(value: Any, tmp_path: Path) -> None:
     path = tmp_path / "s.db"
     written(path)
-    changed(path, "UPDATE events SET score = 2.0, answer = '[2.0, null]' WHERE id = 'waits'")
-    with (
-        Service(None, path) as service,
-        pytest.raises(NoRegretError, match="'waits' is not the one that was served"),
-    ):
-        service.label("waits", 2.0)
+    for column in ("data", "seal"):
+        try:
+            changed(path, f"UPDATE blocks SET {column} = ? WHERE last = 4", value)
+        except sqlite3.IntegrityError:  # the schema forbids it
+            continue
+        with pytest.raises(NoRegretError):
+            used(path)
 
 
 def test_a_snapshot_beyond_the_labels_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "s.db"
     written(path)
-    changed(path, "UPDATE facts SET value = '[1000, \"\"]' WHERE name = 'snapshot'")
+    changed(path, "UPDATE facts SET value = '[1000, \"\", 9]' WHERE name = 'snapshot'")
     with pytest.raises(NoRegretError, match="labels that its models have learned are missing"):
         Service(None, path)

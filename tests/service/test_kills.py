@@ -43,5 +43,5 @@ def test_kills_lose_nothing_and_repeat_nothing(tmp_path: Path) -> None:
                 known = service.journal.find(name)
                 assert known is not None
                 assert what == "predicted" or name in found
-                assert not answer or json.loads(known.answer)[0] == float(answer[0])
+                assert not answer or known.prediction == float(answer[0])
     assert len(found) > KILLS

@@ -178,3 +178,31 @@ def test_journals_of_the_first_version_continue(tmp_path: Path) -> None:
             service.certificate()
     with Service(None, tmp_path / "s.db") as service:
         assert (service.labels, service.pending) == (18, 2)
+
+
+def test_journals_of_the_second_version_continue(tmp_path: Path) -> None:
+    """One with keys, late labels, a challenger, and labels after the last snapshot."""
+    shutil.copy(FIXTURES / "version_2.db", tmp_path / "s.db")
+    known = json.loads((FIXTURES / "version_2.json").read_text())
+    for _ in range(2):
+        with Service(None, tmp_path / "s.db") as service:
+            for each, model in known["models"].items():
+                name, _, key = each.partition("|")
+                found = service.contenders.models[name].get(None if key == "None" else key)
+                assert dumps(found).hex() == model
+            counts = service.metrics()
+            assert counts.pop("loss") == pytest.approx(known["metrics"]["loss"], rel=1e-12)
+            for name in ("predictions", "labels", "pending", "late_labels", "delay"):
+                assert counts[name] == known["metrics"][name]
+            events = [[e.id, e.learned, e.made, e.loss, e.round] for e in service.journal.learned()]
+            assert events == known["learned"]
+            assert service.keys() == [
+                each | {"mean_loss": pytest.approx(each["mean_loss"])} for each in known["keys"]
+            ]
+            rows = [b"".join(service.exported(key=k)).decode() for k in (None, "shop 0", "shop 1")]
+            assert rows == known["rows"]
+            service.journal.close()  # as a crash would
+    with Service(None, tmp_path / "s.db") as service:
+        for name in known["waiting"]:
+            service.label(name, 1.0)
+        assert service.pending == 0

@@ -121,7 +121,7 @@ def test_old_labels_are_removed_and_restarts_stay_exact(tmp_path: Path) -> None:
     found = service.metrics()
     assert (found["predictions"], found["labels"]) == (140, 70)
     assert found["loss"] == pytest.approx(plain.total_loss, rel=1e-12)
-    rows = [json.loads(event.y or "") for event in service.journal.predicted()]
+    rows = [json.loads(event.y or "") for event in service.journal.learned()]
     assert 15 <= len(rows) < 15 + 10 + 1
     assert found["pending"] < 30
     with pytest.raises(NotCertified, match="were removed"):

@@ -330,40 +330,83 @@ def test_what_cannot_be_served_is_refused(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "change",
     [
-        "UPDATE events SET y = '4.5' WHERE seq = 3",
-        "UPDATE events SET x = '[' WHERE seq = 3",
-        "UPDATE events SET score = 0.125 WHERE seq = 3",
-        "DELETE FROM events WHERE seq = 3",
-        "UPDATE events SET learned = 90 WHERE seq = 3",
+        "UPDATE blocks SET data = replace(data, x'34', x'35') WHERE last = 3",
+        "UPDATE blocks SET data = x'00' WHERE last = 3",
+        "UPDATE blocks SET seal = x'00' WHERE last = 3",
+        "UPDATE blocks SET data = (SELECT data FROM blocks WHERE last = 2),"
+        " seal = (SELECT seal FROM blocks WHERE last = 2) WHERE last = 3",
+        "DELETE FROM blocks WHERE last = 3",
+        "DELETE FROM blocks WHERE last = 5",
+        "UPDATE blocks SET last = 90 WHERE last = 5",
         "UPDATE models SET model = x'00'",
-        "DROP TABLE events",
+        "DROP TABLE blocks",
     ],
 )
 def test_changed_labels_are_found(change: str, tmp_path: Path) -> None:
     service = Service(nr.Nlms(), tmp_path / "s.db")
     for k in range(5):
-        service.learn({"a": float(k)}, 1.0, id=str(k))
+        service.learn({"a": float(k + 40)}, 1.0, id=str(k))
     service.journal.close()
     with sqlite3.connect(tmp_path / "s.db") as rows:
         rows.execute(change)
     rows.close()
+    if change == "DELETE FROM blocks WHERE last = 5":  # a journal as it was one event earlier
+        with Service(None, tmp_path / "s.db") as service:
+            assert service.labels == 4
+        return
     with pytest.raises(NoRegretError, match="damaged"):
         Service(None, tmp_path / "s.db")
 
 
-def test_labels_before_a_snapshot_are_checked_for_certificates(tmp_path: Path) -> None:
+def test_labels_before_a_snapshot_are_checked_for_certificates(
+    tmp_path: Path, monkeypatch: Any
+) -> None:
+    monkeypatch.setattr("noregret.service.ids.MAX_RECENT", 1)  # so that opening reads none of them
     with Service(nr.Nlms(), tmp_path / "s.db") as service:
         for k in range(5):
             service.learn({"a": float(k)}, 1.0, id=str(k))
     with sqlite3.connect(tmp_path / "s.db") as rows:
-        rows.execute("UPDATE events SET y = '4.5' WHERE seq = 3")
+        rows.execute("UPDATE blocks SET data = x'00' WHERE last = 3")
     rows.close()
     with Service(None, tmp_path / "s.db") as service:
-        with pytest.raises(NoRegretError, match="label 3"):
+        with pytest.raises(NoRegretError, match="entries up to 3"):
             service.certificate()
-        with pytest.raises(NoRegretError, match="label 3"):
+        with pytest.raises(NoRegretError, match="entries up to 3"):
             service.export(tmp_path / "rows.jsonl")
     assert not (tmp_path / "rows.jsonl").exists()
+
+
+def test_ids_are_found_wherever_they_are(tmp_path: Path, monkeypatch: Any) -> None:
+    """Of many runs, merged ones among them, after restarts, and when digests collide."""
+    monkeypatch.setattr("noregret.service.ids.MAX_RECENT", 16)
+    monkeypatch.setattr("noregret.service.ids.MERGED", 3)
+    monkeypatch.setattr("noregret.service.journal.MAX_WAITING", 5)
+    plain = nr.Nlms()
+    service = Service(nr.Nlms(), tmp_path / "s.db", snapshot_every=50)
+    for k in range(200):
+        if k == 150:
+            monkeypatch.setattr("noregret.service.ids.digest_of", len)
+            service.close()
+            service = Service(None, tmp_path / "s.db", snapshot_every=50)
+        name = f"{'x' * (k > 149)}{k}"
+        first = service.predict(example(k), id=name)
+        assert service.predict(example(k), id=name) == first
+        if k >= 60 and k < 140:  # later than it is in memory
+            assert (
+                service.label(str(k - 60), k % 3).prediction
+                == service.predict(example(k - 60), id=str(k - 60)).prediction
+            )
+            plain.learn_one(example(k - 60), k % 3)
+        if k % 40 == 39:
+            service.journal.close()
+            service = Service(None, tmp_path / "s.db", snapshot_every=50)
+    assert dumps(service.learner) == dumps(plain)
+    assert len({level for _, level in service.journal.ids.runs}) > 1
+    for k in range(150, 200):
+        with pytest.raises(Conflict):
+            service.predict({"a": 9.0}, id=f"x{k}")
+    assert (service.metrics()["predictions"], service.metrics()["labels"]) == (200, 80)
+    service.close()
 
 
 def test_a_fork_is_refused(tmp_path: Path) -> None:

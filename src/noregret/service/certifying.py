@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from noregret.errors import NoRegretError
 from noregret.proof.game.late_game import FIELD, LateEvent, LateGame
 from noregret.service.errors import NotCertified
-from noregret.service.journal import Event, Journal, as_json
+from noregret.service.events import Event, as_json
+from noregret.service.journal import Journal
 from noregret.service.values import fields_of, mixed_fields, written
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ def certified(
         which = "" if key is None else f" of the key {key!r}"
         raise NotCertified(f"no label{which} came yet: there is nothing to certify")
     if not late:
-        pairs = ((fields_of(e.x), json.loads(e.y or "")) for e in labelled(journal, key))
+        pairs = ((fields_of(e.example), e.outcome) for e in labelled(journal, key))
         return play(learner.clone(), pairs, progress=False).certificate(**options)
     if journal.fact("late-gradients") is None and getattr(learner.engine, "steps_late", False):
         raise NotCertified(
@@ -52,7 +52,7 @@ def certified(
         )
     game = LateGame(learner.clone())
     game.play_events(
-        LateEvent(e.id, fields_of(e.x) if starts else None, json.loads(e.y or "") if ends else None)
+        LateEvent(e.id, fields_of(e.example) if starts else None, e.outcome if ends else None)
         for e, starts, ends in in_order(journal, key)
     )
     return game.certificate(**options)
@@ -65,27 +65,23 @@ def labelled(journal: Journal, key: str | None) -> Iterator[Event]:
 
 def in_order(journal: Journal, key: str | None) -> Iterator[tuple[Event, bool, bool]]:
     """Yield the events of one model in the order of time: whether it is predicted, and labelled."""
-    predicted = (event for event in journal.predicted() if event.key == key)
-    waiting = next(predicted, None)
-    for learned, event in enumerate(labelled(journal, key)):
-        while waiting is not None and waiting.made <= learned:
-            if waiting.delay > 0:
-                yield waiting, True, False
-            waiting = next(predicted, None)
-        yield event, event.delay == 0, True
+    late = {event.seq for event in labelled(journal, key) if event.delay > 0}
+    for event, starts, ends in journal.played():
+        if event.key == key and (ends or event.seq in late):
+            yield event, starts or event.delay == 0, ends
 
 
 def exported(journal: Journal, key: str | None, target: str) -> Iterator[bytes]:
     """Yield the events of one model as JSON lines."""
-    mixed = mixed_fields(event.x for event in labelled(journal, key))
+    mixed = mixed_fields(event.example for event in labelled(journal, key))
     late = any(event.delay > 0 for event in labelled(journal, key))
     for event, starts, ends in in_order(journal, key):
-        named = written(event.x, mixed) if starts else {}
+        named = written(event.example, mixed) if starts else {}
         for name in (target, FIELD) if late else (target,):
             if name in named:
                 what = f"there is a feature called {name!r}"
                 cure = "choose another name for the target" if name == target else "rename it"
                 raise NoRegretError(what, cure)
         line = named | ({} if starts and ends else {FIELD: event.id})
-        line |= {target: json.loads(event.y or "")} if ends else {}
+        line |= {target: event.outcome} if ends else {}
         yield (as_json(line) + "\n").encode()

@@ -12,9 +12,10 @@ from noregret.base.model_file import dumps, loads
 from noregret.errors import NoRegretError
 from noregret.service.comparison import Comparison
 from noregret.service.errors import Conflict, ServiceError
-from noregret.service.journal import Event
+from noregret.service.events import Event, as_json
 from noregret.service.models import Models
-from noregret.service.scoring import scored, taught
+from noregret.service.scoring import Served, scored, taught
+from noregret.service.values import as_read
 
 if TYPE_CHECKING:
     from noregret.linear.learner import Learner
@@ -61,46 +62,58 @@ class Contenders:
         kept = json.loads(self.journal.fact("comparison") or "{}")
         self.comparisons |= {name: Comparison(*state) for name, state in kept.items()}
 
-    def replay(self, after: int, seal: bytes) -> bytes:
-        """Learn the labels after a snapshot once more, and return the last seal."""
-        self.journal.begin()
-        for event in self.journal.learned(after, seal):
-            number, losses = event.learned or 0, dict[str, float]()
+    def replay(self) -> None:
+        """Learn the labels after the last snapshot once more."""
+        journal = self.journal
+        _, seal, entry = journal.snapshot()
+        journal.begin()
+        for event, starts, ends in journal.played(entry, seal):
+            if event.key is not None:
+                journal.count_key(event.key, starts, ends, event.loss)
+            if not ends:
+                continue
+            losses = dict[str, float]()
             for name, view in self._views(event):
-                if view.loss is None:
+                if view.round is None:
                     continue
                 losses[name] = view.loss
-                if number > self.models[name].position(event.key):
-                    taught(self.models[name].to_learn(event.key), view, self.as_served)
+                if event.learned > self.models[name].position(event.key):
+                    learner = self.models[name].to_learn(event.key)
+                    taught(learner, view._replace(example=as_read(view.example)), self.as_served)
             self._compare(losses)
-            seal = event.seal
-            if number % REPLAYED == 0:
-                self.trim(number)
-                self.journal.commit()
-                self.journal.begin()
-        self.journal.commit()
-        return seal
+            if event.learned % REPLAYED == 0:
+                self.trim(event.learned)
+                journal.commit()
+                journal.begin()
+        journal.commit()
 
     # Events.
 
-    def predict(self, seq: int, x: Any, key: str | None) -> tuple[Learner, float, str | None, str]:
-        """Predict by all models; return the one that serves, its score or scores and its answer."""
+    def predict(self, seq: int, x: Any, key: str | None) -> tuple[Learner, Served]:
+        """Predict by all models; return the one that serves, and its prediction."""
         champion = self.models[self.serving].get(key)
         found = scored(champion, x)
+        if len(self.models) == 1:
+            return champion, found
         for name, models in self.models.items():
             if name == self.serving:
                 continue
             learner = models.get(key)
             with suppress(NoRegretError):  # it sits this event out
-                score, scores, _ = scored(learner, x)
+                served = scored(learner, x)
+                scores = None if served.scores is None else as_json(served.scores)
                 self.journal.database.run(
                     "INSERT INTO shadows (seq, name, made, score, scores) VALUES (?, ?, ?, ?, ?)",
-                    [seq, name, learner.rounds, score, scores],
+                    [seq, name, learner.rounds, served.score, scores],
                 )
-        return champion, *found
+        return champion, found
 
     def learn(self, event: Event) -> Event:
         """Learn a label by all models that predicted its event; return it with round and loss."""
+        if len(self.models) == 1:
+            learner = self.first.to_learn(event.key)
+            event = event._replace(round=learner.rounds + 1)
+            return event._replace(loss=taught(learner, event, self.as_served))
         done, losses = event, dict[str, float]()
         server = self._server(event.seq)
         for name, seen in self._views(event):
@@ -123,19 +136,19 @@ class Contenders:
         return done
 
     def _views(self, event: Event) -> Iterator[tuple[str, Event]]:
-        """Yield the event as each model that predicted it saw it; the one that served it first."""
+        """Yield the event as each model that predicted it saw it; the one that served it first.
+
+        The round is None where a challenger sat it out.
+        """
         yield self._server(event.seq), event
         if len(self.models) > 1:
             query = "SELECT name, made, score, scores, round, loss FROM shadows WHERE seq = ?"
             rows = list(self.journal.database.stream(f"{query} ORDER BY name", [event.seq]))
             for name, made, score, scores, number, loss in rows:
                 if name in self.models:
-                    yield (
-                        name,
-                        event._replace(
-                            made=made, score=score, scores=scores, round=number, loss=loss
-                        ),
-                    )
+                    found = None if scores is None else json.loads(scores)
+                    view = event._replace(made=made, score=score, scores=found, round=number)
+                    yield name, view._replace(loss=loss)
 
     def _server(self, seq: int) -> str:
         return next(name for after, name in reversed(self.served_from) if seq > after)

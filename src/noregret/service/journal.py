@@ -1,122 +1,47 @@
 """The journal of a service: all acknowledged events, and the models at the last snapshot.
 
 An event is in the journal before it is acknowledged, so that a model after a crash is that of the
-last snapshot with the labels since then learned once more, in order.
+last snapshot with the labels since then learned once more, in order. All events of a transaction
+are one row, a block.
 """
 
 from __future__ import annotations
 
 import json
-import math
+from collections import OrderedDict
 from collections.abc import Iterator
-from decimal import Decimal
-from hashlib import blake2b
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from noregret.errors import NoRegretError
+from noregret.service import ids
+from noregret.service.blocks import (
+    LABELLED,
+    LEARNED,
+    NO_SEAL,
+    PREDICTED,
+    Block,
+    Stored,
+    is_sound,
+)
 from noregret.service.database import database
+from noregret.service.events import Event, Totals
 
-FORMAT, FIRST_FORMAT = "noregret.journal/2", "noregret.journal/1"
+FORMAT = "noregret.journal/3"
+OLDER = ("noregret.journal/1", "noregret.journal/2")
 SCHEMA = """
 CREATE TABLE facts (name TEXT PRIMARY KEY, value TEXT);
--- One row per prediction that was served. y, learned and loss are there once its label is:
--- learned numbers the labels in the order in which they were learned, round those of the key's own
--- model. seal is a digest of the row and of the seal before, so that no label can be lost or
--- changed unnoticed.
-CREATE TABLE events (
-    seq INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, time REAL NOT NULL, x TEXT NOT NULL,
-    made INTEGER NOT NULL, score REAL NOT NULL, answer TEXT NOT NULL, at_once INTEGER NOT NULL,
-    y TEXT, learned INTEGER UNIQUE, labelled REAL, loss REAL, seal BLOB,
-    key TEXT, scores TEXT, round INTEGER);
+-- The entries of one transaction, numbered up to ``last``.
+CREATE TABLE blocks (last INTEGER PRIMARY KEY, data BLOB NOT NULL, seal BLOB NOT NULL);
 -- The model of each key, '' for that without one, when ``learned`` labels had been learned in all.
 CREATE TABLE models (key TEXT PRIMARY KEY, learned INTEGER NOT NULL, model BLOB NOT NULL);
+-- Figures of each key at the last snapshot.
+CREATE TABLE keys (
+    key TEXT PRIMARY KEY, predictions INTEGER NOT NULL, labels INTEGER NOT NULL,
+    loss REAL NOT NULL);
 """
-COLUMNS = (
-    "seq, id, time, x, made, score, answer, at_once, y, learned, labelled, loss, seal,"
-    " key, scores, round"
-)
-SEALED = 12  # columns that every seal covers
-TEXT, WHOLE, NUMBER = str | None, int | None, float | None
-KINDS = (
-    int, str, float, str, int, float, str, int, TEXT, WHOLE, NUMBER, NUMBER, bytes, TEXT, TEXT,
-    WHOLE,
-)  # fmt: skip
-
-
-class Event(NamedTuple):
-    """A prediction that was served, and its label if it came.
-
-    Parameters
-    ----------
-    seq, id, time
-        Its number, its name, and the time of the prediction.
-    x
-        The example as JSON.
-    made
-        The number of labels that its model had learned when it predicted.
-    score, answer
-        The score that was served, and the prediction with its chances as JSON.
-    at_once
-        Whether the label came with the request.
-    y, learned, labelled, loss
-        The label as JSON, its number in the order of learning, its time, and the loss of the
-        served score.
-    seal
-        A digest of all this and of the seal of the label before.
-    key
-        The key of its model, None for the model without one.
-    scores
-        The scores of the classes as JSON, if there are several.
-    round
-        The number of the label among those of its model.
-    """
-
-    seq: int
-    id: str
-    time: float
-    x: str
-    made: int
-    score: float
-    answer: str
-    at_once: int
-    y: str | None = None
-    learned: int | None = None
-    labelled: float | None = None
-    loss: float | None = None
-    seal: bytes = b""
-    key: str | None = None
-    scores: str | None = None
-    round: int | None = None
-
-    def sealed(self, before: bytes = b"") -> Event:
-        """Return the event with its seal, given that of the label before if it has one."""
-        digest = blake2b(before, digest_size=16)
-        digest.update(as_json(self[:SEALED]).encode("utf-8", "surrogatepass"))
-        if self.key is not None or self.scores is not None:
-            digest.update(as_json([self.key, self.scores, self.round]).encode())
-        return self._replace(seal=digest.digest())
-
-    @property
-    def delay(self) -> int:
-        """The labels that its model learned between the prediction and this one."""
-        return (self.round or self.learned or 0) - 1 - self.made
-
-
-class Totals(NamedTuple):
-    """Sums over a journal."""
-
-    predictions: int
-    labels: int
-    loss: float
-    late: int  # labels that came after others had been learned
-    delay: int  # labels learned between a prediction and its own, in all
-    time: float
-    removed: int  # of the labels, those whose rows were removed
-    expired: int  # predictions that were removed without a label
-
-
-NOTHING = Totals(0, 0, 0.0, 0, 0, 0.0, 0, 0)
+# Predictions without a label that are in memory, and blocks.
+MAX_WAITING, MAX_BLOCKS = 65_536, 16
 
 
 class Journal:
@@ -136,28 +61,56 @@ class Journal:
             self.begin()
             tables = self.database.tables()
             if not tables:
-                self.create(SCHEMA)
+                self.create(SCHEMA + ids.SCHEMA)
                 self.note("format", FORMAT)
                 # Gradient descent steps by the gradients of the weights that predicted.
                 self.note("late-gradients", "as served")
-                self.note("predictions", "sealed")  # also without a label
                 tables = self.database.tables()
             found = self.fact("format") if "facts" in tables else None
-            if found == FIRST_FORMAT:
-                self.upgrade()
-                found = FORMAT
-            self.seals_all = "facts" in tables and self.fact("predictions") is not None
+            if found in OLDER:
+                from noregret.service.upgrade import upgrade
+
+                upgrade(self, found == OLDER[0])
+            elif found != FORMAT:
+                raise NoRegretError("not a journal, or one of a newer version")
+            self._open()
             self.commit()
-        except NoRegretError:
+        except NoRegretError as error:
             self.close()
-            raise
+            raise error.at(file=self.path) from None
         except self.failures as error:
             self.close()
             what = f"not a journal, or a damaged one ({error})"
             raise NoRegretError(what, file=self.path) from None
-        if found != FORMAT:
-            self.close()
-            raise NoRegretError("not a journal, or one of a newer version", file=self.path)
+
+    def _open(self) -> None:
+        """Read what is needed in memory."""
+        self.blocks: OrderedDict[int, Stored] = OrderedDict()
+        self.waiting: dict[int, Event] = {}
+        self.figures: dict[str, list[Any]] = {}  # of keys, since the last snapshot
+        row = self.database.row("SELECT last, data, seal FROM blocks ORDER BY last DESC LIMIT 1")
+        end, seal = self.removed()[1:]
+        if row is not None:
+            stored = Stored(*row)
+            if stored.last > end.entry:
+                end, seal = stored.end, stored.seal
+        if not is_sound(end):
+            raise NoRegretError("damaged: its totals are not numbers", "restore it from a backup")
+        self.restart(end, seal)
+        self.ids = ids.Ids(self.database)
+        recent, labels = self.ids.recent, self.ids.labels
+        query = "SELECT last, data, seal FROM blocks WHERE last > ? ORDER BY last"
+        for row in self.database.stream(query, [self.ids.last]):
+            block = Stored(*row)
+            for at, kind in enumerate(block.kinds):
+                where = labels if kind == LABELLED else recent
+                where[block.request(at)["id"]] = block.first + at
+
+    def restart(self, end: Totals, seal: bytes) -> None:
+        """Go on after some totals and a seal."""
+        self.entry, self.seq, self.labels, self.loss, self.late, self.delay, self.time = end
+        self.written, self.seal = self.entry, seal
+        self.block = Block(seal, end)
 
     def create(self, schema: str) -> None:
         """Create tables."""
@@ -165,20 +118,6 @@ class Journal:
             schema = schema.replace(f" {name}", f" {other}")
         for statement in schema.split(";")[:-1]:
             self.database.run(statement)
-
-    def upgrade(self) -> None:
-        """Bring a journal of the first version to this one."""
-        for column in ("key TEXT", "scores TEXT", "round INTEGER"):
-            self.database.run(f"ALTER TABLE events ADD COLUMN {column}")
-        self.create(SCHEMA[SCHEMA.index("-- The model of each key") :])
-        last = "SELECT learned, model, seal FROM snapshots ORDER BY learned DESC LIMIT 1"
-        if (row := self.database.row(last)) is not None:
-            if not isinstance(row[2], bytes):
-                raise NoRegretError("a damaged journal", "restore it from a backup", file=self.path)
-            self.keep_model("", row[0], row[1])
-            self.keep_snapshot(row[0], row[2])
-        self.database.run("DROP TABLE snapshots")
-        self.note("format", FORMAT)
 
     # Facts, models and the snapshot.
 
@@ -205,134 +144,249 @@ class Journal:
             [key, learned, model],
         )
 
-    def snapshot(self) -> tuple[int, bytes]:
-        """Return the number of labels in the models that were written, and the seal of the last."""
-        found = json.loads(self.fact("snapshot") or '[0, ""]')
-        return int(found[0]), bytes.fromhex(found[1])
+    def snapshot(self) -> tuple[int, bytes, int]:
+        """Return the labels in the models that were written, the seal, and the last entry."""
+        labels, seal, entry = json.loads(self.fact("snapshot") or f'[0, "{NO_SEAL.hex()}", 0]')
+        return int(labels), bytes.fromhex(seal), int(entry)
 
-    def keep_snapshot(self, learned: int, seal: bytes) -> None:
-        """Note that all models have the labels up to this one."""
-        self.note("snapshot", json.dumps([learned, seal.hex()]))
+    def keep_snapshot(self) -> None:
+        """Note that all models have all labels so far, and write the figures of keys."""
+        self.flush()
+        self.note("snapshot", json.dumps([self.labels, self.seal.hex(), self.entry]))
+        for key, (predictions, labels, loss) in self.figures.items():
+            self.database.run(
+                "INSERT INTO keys VALUES (?, ?, ?, ?) ON CONFLICT (key) DO UPDATE SET"
+                " predictions = keys.predictions + excluded.predictions,"
+                " labels = keys.labels + excluded.labels, loss = keys.loss + excluded.loss",
+                [key, predictions, labels, loss],
+            )
+        self.figures = {}
 
-    # Events.
-
-    def find(self, name: str) -> Event | None:
-        """Return the event of an id; one without a label must be as it was served."""
-        row = self.database.row(f"SELECT {COLUMNS} FROM events WHERE id = ?", [name])
-        if row is None:
-            return None
-        event = event_of(row)
-        sealed = event.seal or self.seals_all
-        whole = event.sealed() == event if sealed else can_be_read(event)
-        if event.y is None and not whole:
-            what = f"damaged: the prediction {name!r} is not the one that was served"
-            raise NoRegretError(what, "restore it from a backup", file=self.path)
-        return event
-
-    def add(self, event: Event) -> None:
-        """Add a prediction, with its label if that came with it."""
-        self.database.run(INSERT, event if event.seal else event.sealed())
-
-    def add_label(self, event: Event) -> None:
-        """Add the label of a prediction."""
-        self.database.run(
-            "UPDATE events SET y = ?, learned = ?, labelled = ?, loss = ?, seal = ?, round = ?"
-            " WHERE seq = ?",
-            [event.y, event.learned, event.labelled, event.loss, event.seal, event.round,
-             event.seq],
-        )  # fmt: skip
-
-    def learned(self, after: int = 0, seal: bytes = b"") -> Iterator[Event]:
-        """Yield the labelled events in the order in which they were learned.
-
-        Each must have the next number and the seal that follows from the one before: ``seal`` is
-        that of the label ``after``.
-        """
-        query = f"SELECT {COLUMNS} FROM events WHERE learned > ? ORDER BY learned"
-        for number, row in enumerate(self.database.stream(query, [after]), after + 1):
-            event = event_of(row)
-            if event.learned != number or event.sealed(seal) != event:
-                what = f"damaged: label {number:,} is not the one that was learned"
-                raise NoRegretError(what, "restore it from a backup", file=self.path)
-            seal = event.seal
-            yield event
-
-    def predicted(self) -> Iterator[Event]:
-        """Yield the labelled events in the order in which they were predicted."""
-        query = f"SELECT {COLUMNS} FROM events WHERE learned IS NOT NULL ORDER BY seq"
-        return map(event_of, self.database.stream(query))
-
-    def totals(self) -> Totals:
-        """Return sums over all events, and over those that were removed."""
-        row = self.database.row(
-            "SELECT max(seq), count(learned), sum(loss), sum(CASE WHEN"
-            " coalesce(round, learned) - 1 > made THEN 1 ELSE 0 END),"
-            " sum(coalesce(round, learned) - 1 - made), max(time), max(labelled) FROM events"
-        )
-        numbers = [each or 0 for each in row or [None] * 7]
-        if not all(isinstance(n, int | float | Decimal) and math.isfinite(n) for n in numbers):
-            raise TypeError("a column of events does not hold numbers")
-        seq, labels, loss, late, delay, time, labelled = numbers
-        gone = self.removed()
-        return Totals(
-            max(int(seq), gone.predictions),
-            gone.labels + labels,
-            gone.loss + loss,
-            gone.late + int(late),
-            gone.delay + int(delay),
-            max(time, labelled, gone.time),
-            gone.labels,
-            gone.expired,
-        )
+    def count_key(self, key: str, predictions: int, labels: int, loss: float) -> None:
+        """Count predictions and labels of a key."""
+        found = self.figures.setdefault(key, [0, 0, 0.0])
+        found[0] += predictions
+        found[1] += labels
+        found[2] += loss
 
     def keys(self, most: int) -> list[dict[str, Any]]:
         """Return figures of the keys with the most predictions."""
-        query = (
-            "SELECT key, count(*), count(learned), coalesce(sum(loss), 0.0) FROM events"
-            " WHERE key IS NOT NULL GROUP BY key ORDER BY count(*) DESC, key LIMIT ?"
-        )
+        query = "SELECT key, predictions, labels, loss FROM keys ORDER BY predictions DESC, key"
+        found = {
+            key: [predictions, labels, loss]
+            for key, predictions, labels, loss in self.database.stream(
+                f"{query} LIMIT ?", [most + len(self.figures)]
+            )
+        }
+        for key, more in self.figures.items():
+            found[key] = [a + b for a, b in zip(found.get(key, (0, 0, 0.0)), more, strict=True)]
+        ordered = sorted(found.items(), key=lambda each: (-each[1][0], each[0]))
         return [
             {"key": key, "predictions": count, "labels": labels,
              "mean_loss": loss / labels if labels else None}
-            for key, count, labels, loss in self.database.stream(query, [most])
+            for key, (count, labels, loss) in ordered[:most]
         ]  # fmt: skip
+
+    # Entries.
+
+    def add_prediction(self, event: Event, request: bytes, extra: bytes) -> None:
+        """Add a prediction that waits for its label."""
+        block = self.block
+        block.kinds.append(PREDICTED)
+        block.made.append(event.made)
+        block.scores.append(event.score)
+        block.rounds.append(0)
+        block.losses.append(0.0)
+        block.targets.append(0)
+        block.requests.append(request)
+        block.extras.append(extra)
+        self.entry, self.seq, self.ids.recent[event.id] = event.entry, event.seq, event.entry
+        waiting = self.waiting
+        waiting[event.entry] = event
+        if len(waiting) > MAX_WAITING:
+            del waiting[next(iter(waiting))]
+
+    def add_learned(
+        self, id: str, made: int, score: float, loss: float, request: bytes, extra: bytes
+    ) -> None:
+        """Add a prediction with its label."""
+        block = self.block
+        block.kinds.append(LEARNED)
+        block.made.append(made)
+        block.scores.append(score)
+        block.rounds.append(made + 1)
+        block.losses.append(loss)
+        block.targets.append(0)
+        block.requests.append(request)
+        block.extras.append(extra)
+        self.entry += 1
+        self.seq += 1
+        self.labels += 1
+        self.loss += loss
+        self.ids.recent[id] = self.entry
+
+    def add_label(self, event: Event, request: bytes) -> None:
+        """Add the label of a prediction."""
+        block = self.block
+        block.kinds.append(LABELLED)
+        block.made.append(0)
+        block.scores.append(0.0)
+        block.rounds.append(event.round)
+        block.losses.append(event.loss)
+        block.targets.append(event.entry)
+        block.requests.append(request)
+        block.extras.append(b"")
+        self.entry += 1
+        self.labels += 1
+        self.loss += event.loss
+        self.late += event.delay > 0
+        self.delay += event.delay
+        self.ids.labels[event.id] = self.entry
+        self.waiting.pop(event.entry, None)
+
+    @property
+    def totals(self) -> Totals:
+        """The totals so far."""
+        return Totals(
+            self.entry, self.seq, self.labels, self.loss, self.late, self.delay, self.time
+        )
+
+    def flush(self) -> None:
+        """Write the entries that are not in the database, in the open transaction."""
+        if not len(self.block):
+            return
+        end = self.totals
+        data, self.seal = self.block.packed(end)
+        self.database.run("INSERT INTO blocks VALUES (?, ?, ?)", [end.entry, data, self.seal])
+        self.written = end.entry
+        self.block = Block(self.seal, end)
+        self.ids.fold(end.entry)
+
+    def find(self, name: str) -> Event | None:
+        """Return the event of an id."""
+        found: Event | None = None
+        for entry in self.ids.find(name):
+            if (waits := self.waiting.get(entry)) is not None:
+                found = waits if waits.id == name else found
+                continue
+            block = self.block_of(entry)
+            if block is None or block.request(at := entry - block.first)["id"] != name:
+                continue  # it was removed, or another id has the same digest
+            if block.kinds[at] != LABELLED:
+                found = block.event(at)
+            elif found is not None and block.targets[at] == found.entry:
+                found = block.labelled(found, at, block.request(at))
+        return found
+
+    def block_of(self, entry: int) -> Stored | None:
+        """Return the block of an entry, None if it was removed."""
+        if entry > self.written:
+            self.flush()
+        for block in self.blocks.values():
+            if block.first <= entry <= block.last:
+                return block
+        query = "SELECT last, data, seal FROM blocks WHERE last >= ? ORDER BY last LIMIT 1"
+        row = self.database.row(query, [entry])
+        if row is None:
+            return None
+        block = Stored(*row)
+        if block.first > entry:
+            return None
+        self.blocks[block.last] = block
+        if len(self.blocks) > MAX_BLOCKS:
+            self.blocks.popitem(last=False)
+        return block
+
+    def stored(self, after: int = 0, seal: bytes | None = None) -> Iterator[Stored]:
+        """Yield the blocks after an entry; each must follow the one before, that with a seal."""
+        query = "SELECT last, data, seal FROM blocks WHERE last > ? ORDER BY last"
+        removed = self.removed()[1].entry
+        for row in self.database.stream(query, [max(after, removed)]):
+            block = Stored(*row)
+            follows = seal is None or (block.before == seal and block.first == after + 1)
+            if not follows:
+                raise block.damaged()
+            seal, after = block.seal, block.last
+            yield block
+
+    def played(
+        self, after: int = 0, seal: bytes | None = None
+    ) -> Iterator[tuple[Event, bool, bool]]:
+        """Yield the events after an entry in order, whether each is predicted, and labelled."""
+        if seal is None:
+            _, end, seal = self.removed()
+            after = max(after, end.entry)
+        waiting: dict[int, Event] = {}
+
+        def find(entry: int) -> Event:
+            event = waiting.pop(entry, None)
+            if event is None:
+                block = self.block_of(entry)
+                if block is None:
+                    what = f"damaged: entry {entry:,}, which has a label, is missing"
+                    raise NoRegretError(what, "restore the journal from a backup")
+                event = block.event(entry - block.first)
+            return event
+
+        for block in self.stored(after, seal):
+            after = block.last
+            for event, starts, ends in block.events(find):
+                if not ends:
+                    waiting[event.entry] = event
+                    if len(waiting) > MAX_WAITING:
+                        del waiting[next(iter(waiting))]
+                yield event, starts, ends
+        if after != self.written:
+            raise NoRegretError("damaged: entries are missing", "restore it from a backup")
+
+    def learned(self) -> Iterator[Event]:
+        """Yield the labelled events in the order in which they were learned."""
+        return (event for event, _, ends in self.played() if ends)
 
     # Retention.
 
-    def removed(self) -> Totals:
-        """Return sums over the events that were removed."""
+    def removed(self) -> tuple[int, Totals, bytes]:
+        """Return what was removed: predictions without a label, and the totals and seal after."""
         found = self.fact("removed")
-        return NOTHING if found is None else Totals(*json.loads(found))
+        if found is None:
+            return 0, Totals(), NO_SEAL
+        expired, end, seal = json.loads(found)
+        return expired, Totals(*end), bytes.fromhex(seal)
 
     def remove(self, learned: int, before: float | None) -> None:
         """Remove labels up to a number, and predictions from before a time that have none."""
-        gone = self.removed()
-        row = self.database.row(
-            "SELECT max(seq), max(time) FROM events WHERE learned <= ? OR"
-            " (learned IS NULL AND time < ?)",
-            [learned, -1.0 if before is None else before],
-        )
-        query = f"SELECT {COLUMNS} FROM events WHERE learned <= ? ORDER BY learned"
-        labels, loss, late, delay, seal = gone.labels, gone.loss, gone.late, gone.delay, None
-        for event in map(event_of, self.database.stream(query, [learned])):
-            labels, loss, seal = labels + 1, loss + (event.loss or 0.0), event.seal
-            late, delay = late + (event.delay > 0), delay + event.delay
-        expired = self.database.row(
-            "SELECT count(*) FROM events WHERE learned IS NULL AND time < ?",
-            [-1.0 if before is None else before],
-        )
-        self.database.run(
-            "DELETE FROM events WHERE learned <= ? OR (learned IS NULL AND time < ?)",
-            [learned, -1.0 if before is None else before],
-        )
-        seq, time = row or (0, 0.0)
-        found = Totals(
-            max(seq or 0, gone.predictions), labels, loss, late, delay, max(time or 0.0, gone.time),
-            labels, gone.expired + int((expired or [0])[0]),
-        )  # fmt: skip
-        self.note("removed", json.dumps(found))
-        if seal is not None:
-            self.note("removed-seal", seal.hex())
+        expired, end, seal = self.removed()
+        labelled: set[int] = set()
+        old: list[int] = []
+        for block in self.stored(end.entry):
+            if block.end.labels > learned:
+                break
+            labelled |= {t for t, kind in zip(block.targets, block.kinds, strict=True)
+                         if kind == LABELLED}  # fmt: skip
+            old.append(block.last)
+            end, seal = block.end, block.seal
+        query = "SELECT last, data, seal FROM blocks WHERE last = ?"
+        for (last,) in list(
+            self.database.stream("SELECT last FROM blocks WHERE last <= ?", [end.entry])
+        ):
+            row = self.database.row(query, [last])
+            block = Stored(*(row or ()))
+            waits = [
+                at for at, kind in enumerate(block.kinds)
+                if kind == PREDICTED and block.first + at not in labelled
+            ]  # fmt: skip
+            if waits and before is not None and block.end.time < before:
+                expired += len(waits)
+                waits = []
+            if len(waits) == len(block) == 1 and last not in old:
+                continue
+            self.database.run("DELETE FROM blocks WHERE last = ?", [last])
+            for at in waits:
+                self.database.run("INSERT INTO blocks VALUES (?, ?, ?)", block.kept(at))
+        self.blocks.clear()
+        self.note("removed", json.dumps([expired, end, seal.hex()]))
+        oldest = self.database.row("SELECT min(last) FROM blocks")
+        self.ids.forget(self.written if not oldest or oldest[0] is None else oldest[0])
 
     # Transactions.
 
@@ -347,36 +401,3 @@ class Journal:
     def close(self) -> None:
         """Close the journal; a transaction that was not committed is undone."""
         self.database.close()
-
-
-INSERT = f"INSERT INTO events ({COLUMNS}) VALUES ({', '.join('?' * len(Event._fields))})"
-
-
-def event_of(row: tuple[Any, ...]) -> Event:
-    """Return an event from its row, whose columns must have the types of the schema."""
-    event = Event(*row)
-    if type(event.seal) is not bytes and isinstance(event.seal, memoryview | None):
-        event = event._replace(seal=bytes(event.seal or b""))
-    numbers = event.time, event.score, event.labelled or 0.0, event.loss or 0.0
-    if not all(map(isinstance, event, KINDS)) or not all(map(math.isfinite, numbers)):
-        what = f"damaged: the event {event.id!r} cannot be read"
-        raise NoRegretError(what, "restore the journal from a backup")
-    return event
-
-
-def can_be_read(event: Event) -> bool:
-    """Return whether the example and the answer are the JSON that they should be."""
-    try:
-        prediction, _ = json.loads(event.answer)
-        return isinstance(json.loads(event.x), dict | list) and prediction is not None
-    except (TypeError, ValueError):
-        return False
-
-
-# Made once: ``json.dumps`` makes one per call, which takes as long as the text of an example.
-ENCODER = json.JSONEncoder(sort_keys=True, ensure_ascii=False, allow_nan=False)
-
-
-def as_json(value: Any) -> str:
-    """Return a value as JSON; equal values give equal text."""
-    return ENCODER.encode(value)

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from noregret.service.journal import Event
-from noregret.service.values import plain
+from noregret.service.events import Event
 
 
 class Reply(NamedTuple):
@@ -40,6 +38,8 @@ class Request(NamedTuple):
         ``predict``, ``label`` or ``learn``.
     id, x, y, key
         The arguments of the method of that name.
+    body
+        The same as a JSON object, if it is at hand: it must have ``id``.
     """
 
     action: str
@@ -47,13 +47,16 @@ class Request(NamedTuple):
     x: Any = None
     y: Any = None
     key: str | None = None
+    body: bytes | None = None
 
 
 class Job:
     """A request, and what came of it."""
 
-    def __init__(self, act: Callable[[], Reply]) -> None:
-        self.act = act
+    __slots__ = ("answer", "done", "error", "request")
+
+    def __init__(self, request: Request | Callable[[], Reply]) -> None:
+        self.request = request
         self.done = False
         self.answer: Reply | None = None
         self.error: Exception | None = None
@@ -68,6 +71,10 @@ class Job:
 
 def answer_of(event: Event) -> Reply:
     """Return the answer that was given."""
-    prediction, chances = json.loads(event.answer)
-    chances = None if chances is None else {plain(label): chance for label, chance in chances}
-    return Reply(prediction, event.id, event.seq, chances)
+    chances = event.chances
+    return Reply(
+        event.prediction,
+        event.id,
+        event.seq,
+        None if chances is None else dict(chances),
+    )

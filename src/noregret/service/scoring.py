@@ -2,37 +2,58 @@
 
 from __future__ import annotations
 
-import json
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from noregret.linear.class_learner import ClassLearner, softmax
+from noregret.linear.class_learner import softmax
 from noregret.linear.learner import Learner
 from noregret.proof.game.served_loss import served_loss
-from noregret.service.journal import Event, as_json
-from noregret.service.values import example_of, plain
+from noregret.service.events import Event
+from noregret.service.values import plain
+
+Pairs = list[tuple[Any, float]]
 
 
-def scored(learner: Learner, x: Any) -> tuple[float, str | None, str]:
-    """Return the score of an example, the scores of classes as JSON, and the answer as JSON."""
-    if isinstance(learner, ClassLearner):
-        found = [(plain(label), score) for label, score in learner.decision_one(x).items()]
+class Served(NamedTuple):
+    """A prediction as it is served.
+
+    Parameters
+    ----------
+    score
+        The score, 0 for several classes.
+    prediction, chances
+        The answer, and the probability of each label if the learner has them.
+    scores
+        The scores of classes, if there are several.
+    """
+
+    score: float
+    prediction: Any
+    chances: Pairs | None = None
+    scores: Pairs | None = None
+
+
+def scored(learner: Learner, x: Any) -> Served:
+    """Return the prediction of an example."""
+    if learner._of_classes:
+        found = [(plain(label), score) for label, score in learner.decision_one(x).items()]  # type: ignore[attr-defined]
         chances = None
         if learner.engine.loss.name == "softmax":
             by_class = softmax(np.array([score for _, score in found])).tolist()
             chances = [(label, chance) for (label, _), chance in zip(found, by_class, strict=True)]
         prediction = max(found, key=lambda each: each[1])[0] if found else None
-        return 0.0, as_json(found), as_json([prediction, chances])
+        return Served(0.0, prediction, chances, found)
     score = learner.decision_one(x)
     loss = learner.engine.loss
-    if loss.labels and not learner.rounds:  # it is not known yet how labels are written
-        return score, None, as_json([None, [] if loss.name == "logistic" else None])
-    prediction = learner.predict_one(x) if loss.labels else score
+    if not loss.labels:
+        return Served(score, score)
+    if not learner.rounds:  # it is not known yet how labels are written
+        return Served(score, None, [] if loss.name == "logistic" else None)
     chances = None
     if loss.name == "logistic":
         chances = [(plain(label), chance) for label, chance in learner.predict_proba_one(x).items()]
-    return score, None, as_json([plain(prediction), chances])
+    return Served(score, plain(learner.predict_one(x)), chances)
 
 
 def taught(learner: Learner, event: Event, as_served: bool) -> float:
@@ -47,13 +68,13 @@ def taught(learner: Learner, event: Event, as_served: bool) -> float:
     as_served
         Whether gradient descent steps by the gradients of the weights that predicted.
     """
-    x, y = example_of(event.x), json.loads(event.y or "null")
+    x, y = event.example, event.outcome
     if event.scores is not None:
         before = learner.total_loss
         learner.learn_one(x, y)
         if not event.delay:
             return learner.total_loss - before
-        return served_loss(learner, dict(json.loads(event.scores)), y)
+        return served_loss(learner, dict(event.scores), y)
     if event.delay and as_served and getattr(learner.engine, "steps_late", False):
         learner._entry.learn_late(x, y, event.score)
     else:

@@ -8,7 +8,6 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -21,19 +20,12 @@ from noregret.service import certifying
 from noregret.service.challengers import Challengers
 from noregret.service.contenders import Contenders
 from noregret.service.database import is_address
-from noregret.service.errors import (
-    Conflict,
-    Expired,
-    NotCertified,
-    ServiceError,
-    Stopped,
-    UnknownId,
-)
-from noregret.service.journal import Event, Journal
+from noregret.service.errors import NotCertified, ServiceError, Stopped
+from noregret.service.journal import Journal
 from noregret.service.models import NO_KEY, Models
-from noregret.service.requests import Job, Reply, Request, answer_of
+from noregret.service.playing import Play
+from noregret.service.requests import Job, Reply, Request
 from noregret.service.scoring import check_learner, is_python_loss
-from noregret.service.values import example_of, key_of, name_of, outcome_text, text_of
 
 if TYPE_CHECKING:
     from noregret.base.compiled.losses import Loss
@@ -44,7 +36,6 @@ SNAPSHOT_EVERY = 10_000
 RESIDENT = 10_000
 T = TypeVar("T")
 Clock = Callable[[], float]
-REFUSALS = ("invalid", "conflict", "unknown", "expired")
 
 
 class Service:
@@ -108,7 +99,7 @@ class Service:
             check_learner(learner)
         self.ttl = None if ttl is None else positive("ttl", ttl)
         self.snapshot_every = whole("snapshot_every", snapshot_every)
-        self._clock, self._process = clock, os.getpid()
+        self._process = os.getpid()
         self.retain = None if retain is None else whole("retain", retain)
         resident = whole("resident", resident)
         if learner is None and not is_address(store) and not Path(store).exists():
@@ -116,21 +107,17 @@ class Service:
         self.journal = Journal(store)
         try:
             self.contenders = self._restored(learner, resident, loss)
-            totals = self.journal.totals()
-            if self.journal.snapshot()[0] > totals.labels:
+            if self.journal.snapshot()[0] > self.journal.labels:
                 raise ValueError("labels that its models have learned are missing")
         except BaseException as error:
             self.journal.close()
-            damaged = isinstance(error, (*self.journal.failures, TypeError, ValueError))
+            damaged = isinstance(error, (*self.journal.failures, KeyError, TypeError, ValueError))
             if isinstance(error, NoRegretError) or not damaged:
                 raise
             raise ServiceError(f"a damaged journal ({error})", file=store) from None
-        self._seq, self._time = totals.predictions, float(totals.time)
-        self.removed, self._expired = totals.removed, totals.expired
-        self.labels, self.loss = totals.labels, totals.loss
-        self.late, self.delay = totals.late, totals.delay
-        self.refused = dict.fromkeys(REFUSALS, 0)
-        self.repeated = 0
+        self._expired, gone, _ = self.journal.removed()
+        self.removed = gone.labels
+        self.play = Play(self.journal, self.contenders, self.ttl, clock)
         self._stopped: str | None = None
         self._gate, self._turn = threading.Lock(), threading.Lock()
         self._queue: list[Job] = []
@@ -157,7 +144,12 @@ class Service:
             )
         as_served = journal.fact("late-gradients") is not None
         contenders = Contenders(Models(learner.clone(), journal, resident, loss), as_served)
-        self._seal = contenders.replay(*journal.snapshot())
+        if journal.snapshot()[0] > journal.labels:
+            raise ValueError("labels that its models have learned are missing")
+        try:
+            contenders.replay()
+        except NoRegretError as error:
+            raise error.at(file=path) from None
         return contenders
 
     @property
@@ -169,6 +161,26 @@ class Service:
     def models(self) -> Models:
         """The models that serve, by key."""
         return self.contenders.models[self.contenders.serving]
+
+    @property
+    def labels(self) -> int:
+        """The number of labels learned."""
+        return self.journal.labels
+
+    @property
+    def loss(self) -> float:
+        """The loss of the predictions as served."""
+        return self.journal.loss
+
+    @property
+    def late(self) -> int:
+        """The number of labels that came after others had been learned."""
+        return self.journal.late
+
+    @property
+    def delay(self) -> int:
+        """The labels learned between each prediction and its own, in all."""
+        return self.journal.delay
 
     # Requests.
 
@@ -192,7 +204,7 @@ class Service:
         Conflict
             If the id was used for another example.
         """
-        return self.submit(lambda: self._predict(x, id, key))
+        return self.submit(Request("predict", id, x, None, key))
 
     def label(self, id: str, y: Any) -> Reply:
         """Learn the outcome of an example that was predicted, and return that prediction.
@@ -206,11 +218,11 @@ class Service:
         Conflict
             If another label came before.
         """
-        return self.submit(lambda: self._label(id, y))
+        return self.submit(Request("label", id, None, y))
 
     def learn(self, x: Any, y: Any, id: str | None = None, key: str | None = None) -> Reply:
         """Predict the outcome of an example, then learn it."""
-        return self.submit(lambda: self._learn(x, y, id, key))
+        return self.submit(Request("learn", id, x, y, key))
 
     def answer_many(self, requests: Iterable[Request]) -> list[Reply | Exception]:
         """Do requests in order, all in one transaction; a refused one is replied to with its error.
@@ -228,22 +240,13 @@ class Service:
         >>> predicted.prediction, refused.status
         (0.0, 404)
         """
-        jobs = [Job(partial(self._act, request)) for request in requests]
+        jobs = [Job(request) for request in requests]
         self._submit_all(jobs)
         return [job.outcome for job in jobs]
 
-    def _act(self, request: Request) -> Reply:
-        if request.action == "predict":
-            return self._predict(request.x, request.id, request.key)
-        if request.action == "label":
-            return self._label(request.id, request.y)
-        if request.action == "learn":
-            return self._learn(request.x, request.y, request.id, request.key)
-        raise ValueError(f"the action is predict, label or learn: got {request.action!r}")
-
-    def submit(self, act: Callable[[], Reply]) -> Reply:
+    def submit(self, request: Request | Callable[[], Reply]) -> Reply:
         """Do a request together with all that wait now, and commit once."""
-        job = Job(act)
+        job = Job(request)
         self._submit_all([job])
         if isinstance(found := job.outcome, Exception):
             raise found
@@ -263,104 +266,51 @@ class Service:
         with self._gate:
             jobs, self._queue = self._queue, []
         try:
-            if self._stopped is not None:
-                raise Stopped(self._stopped)
-            before = self.labels
-            self.journal.begin()
-            for job in jobs:
-                self._do(job)
-            if self.labels // self.snapshot_every > before // self.snapshot_every:
-                self._snapshot()
-            self.contenders.trim(self.labels)
+            self._play(jobs)
             self.journal.commit()
         except BaseException as error:
-            # The model may be ahead of the journal now: nothing may be answered from it.
-            if self._stopped is None:
-                self._stopped = f"the journal could not be written ({error}): open it again"
-                self.journal.close()
-            for job in jobs:
-                job.error = Stopped(self._stopped, file=self.journal.path)
-            if not isinstance(error, (*self.journal.failures, NoRegretError, OSError)):
-                raise
+            self._fail(jobs, error)
         finally:
             for job in jobs:
                 job.done = True
 
-    def _do(self, job: Job) -> None:
-        try:
-            job.answer = job.act()
-        except self.journal.failures:
-            raise
-        except ServiceError as error:
-            job.error = error
-        except (NoRegretError, TypeError, ValueError) as error:
-            self.refused["invalid"] += 1
-            job.error = error
+    def _play(self, jobs: list[Job]) -> None:
+        """Do requests, and write them in a transaction that is left open."""
+        if self._stopped is not None:
+            raise Stopped(self._stopped)
+        journal, before = self.journal, self.journal.labels
+        self.play.now = None
+        journal.begin()
+        act, failures = self.play.act, journal.failures
+        for job in jobs:
+            request = job.request
+            try:
+                job.answer = act(request) if type(request) is Request else request()  # type: ignore[operator]
+            except failures:
+                raise
+            except ServiceError as error:
+                job.error = error
+            except (NoRegretError, TypeError, ValueError) as error:
+                self.play.refused["invalid"] += 1
+                job.error = error
+        if self.labels // self.snapshot_every > before // self.snapshot_every:
+            self._snapshot()
+        self.contenders.trim(self.labels)
+        journal.flush()
 
-    # What they do.
-
-    def _predict(self, x: Any, id: str | None, key: str | None) -> Reply:
-        text, name, key = text_of(x), name_of(id), key_of(key)
-        if id is not None and (known := self.journal.find(name)) is not None:
-            same = known.x == text and known.key == key and not known.at_once
-            return self._repeated(known, same)
-        event = self._scored(text, name, key)
-        self.journal.add(event)
-        self._seq = event.seq
-        return answer_of(event)
-
-    def _label(self, id: str | None, y: Any) -> Reply:
-        if id is None:
-            raise TypeError("a label needs the id of its prediction")
-        name, text = name_of(id), outcome_text(y, self.models.fresh)
-        event = self.journal.find(name)
-        if event is None:
-            cure = "predict with this id first, or send the example with its label"
-            self._refuse("unknown", UnknownId(f"no prediction has the id {name!r}", cure))
-            raise AssertionError
-        if event.y is not None:
-            if event.y != text:
-                what = f"{name!r} was labelled {event.y}, not {text}"
-                self._refuse("conflict", Conflict(what))
-            return self._repeated(event)
-        now = self._now()
-        if self.ttl is not None and now > event.time + self.ttl:
-            what = f"the label of {name!r} came {now - event.time:.6g} s after its prediction"
-            self._refuse("expired", Expired(f"{what}: the time to live is {self.ttl:g} s"))
-        self.journal.add_label(self._taught(event, text, now))
-        return answer_of(event)
-
-    def _learn(self, x: Any, y: Any, id: str | None, key: str | None) -> Reply:
-        text, label = text_of(x), outcome_text(y, self.models.fresh)
-        name, key = name_of(id), key_of(key)
-        if id is not None and (known := self.journal.find(name)) is not None:
-            same = known.x == text and known.key == key and known.y == label
-            return self._repeated(known, same and known.at_once == 1)
-        event = self._scored(text, name, key)
-        self.journal.add(self._taught(event._replace(at_once=1), label, event.time))
-        self._seq = event.seq
-        return answer_of(event)
-
-    def _scored(self, text: str, name: str, key: str | None) -> Event:
-        """Predict an example, from the text that a restart would read."""
-        seq, now = self._seq + 1, self._now()
-        learner, score, scores, answer = self.contenders.predict(seq, example_of(text), key)
-        return Event(seq, name, now, text, learner.rounds, score, answer, 0, key=key, scores=scores)
-
-    def _taught(self, event: Event, label: str, now: float) -> Event:
-        """Learn the label of an event, and return it with the label."""
-        event = self.contenders.learn(event._replace(y=label, labelled=now))
-        self.labels += 1
-        self.loss += event.loss or 0.0
-        self.late += event.delay > 0
-        self.delay += event.delay
-        done = event._replace(learned=self.labels).sealed(self._seal)
-        self._seal = done.seal
-        return done
+    def _fail(self, jobs: list[Job], error: BaseException) -> None:
+        """Stop: the model may be ahead of the journal now, so nothing may be answered from it."""
+        if self._stopped is None:
+            self._stopped = f"the journal could not be written ({error}): open it again"
+            self.journal.close()
+        for job in jobs:
+            job.error = Stopped(self._stopped, file=self.journal.path)
+        if not isinstance(error, (*self.journal.failures, NoRegretError, OSError)):
+            raise error
 
     def change(self, what: str, name: str, fresh: Learner | None, bound: float) -> None:
         """Change which models play, and write a snapshot, in the open transaction."""
-        self.contenders.change(self._seq, self._now(), what, name, fresh, bound)
+        self.contenders.change(self.journal.seq, self.play.tick(), what, name, fresh, bound)
         self._snapshot()
 
     def undisturbed(self, ask: Callable[[], T]) -> T:
@@ -371,26 +321,12 @@ class Service:
     def _snapshot(self) -> None:
         """Write all models, and remove what need not be retained, in the open transaction."""
         self.contenders.save(self.labels)
-        self.journal.keep_snapshot(self.labels, self._seal)
+        self.journal.keep_snapshot()
         if self.retain is not None and self.labels - self.retain > self.removed:
-            before = None if self.ttl is None else self._now() - self.ttl
+            before = None if self.ttl is None else self.play.tick() - self.ttl
             self.journal.remove(self.labels - self.retain, before)
-            self.removed, self._expired = self.labels - self.retain, self.journal.removed().expired
-
-    def _repeated(self, event: Event, same: bool = True) -> Reply:
-        """Return the stored answer; refuse a request that is not the same."""
-        if not same:
-            self._refuse("conflict", Conflict(f"id {event.id!r} was used for another request"))
-        self.repeated += 1
-        return answer_of(event)
-
-    def _refuse(self, why: str, error: ServiceError) -> None:
-        self.refused[why] += 1
-        raise error
-
-    def _now(self) -> float:
-        self._time = max(self._time, float(self._clock()))
-        return self._time
+            self._expired, gone, _ = self.journal.removed()
+            self.removed = gone.labels
 
     @property
     def challengers(self) -> Challengers:
@@ -402,7 +338,7 @@ class Service:
     @property
     def pending(self) -> int:
         """The number of predictions whose label has not come."""
-        return self._seq - self.labels - self._expired
+        return self.journal.seq - self.labels - self._expired
 
     @property
     def stopped(self) -> str | None:
@@ -413,15 +349,15 @@ class Service:
         """Return counts and losses so far; the loss is that of the predictions as served."""
         with self._turn:
             found: dict[str, Any] = {
-                "predictions": self._seq,
+                "predictions": self.journal.seq,
                 "labels": self.labels,
                 "pending": self.pending,
                 "loss": self.loss,
                 "mean_loss": self.loss / self.labels if self.labels else None,
                 "late_labels": self.late,
                 "delay": self.delay,
-                "repeated": self.repeated,
-                "refused": dict(self.refused),
+                "repeated": self.play.repeated,
+                "refused": dict(self.play.refused),
             }
         if self.models.fresh.engine.loss.name == "square" and self.labels:
             found["rmse"] = math.sqrt(found["mean_loss"])
@@ -483,7 +419,7 @@ class Service:
         """Write a snapshot and close the journal."""
         with self._turn:
             if self._stopped is None:
-                self._stopped = "the service is closed"
+                self._stopped, self.play.now = "the service is closed", None
                 with suppress(*self.journal.failures):  # else the next start learns more again
                     self.journal.begin()
                     self._snapshot()

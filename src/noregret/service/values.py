@@ -2,32 +2,36 @@
 
 from __future__ import annotations
 
-import json
+import math
 from collections.abc import Container, Iterable, Mapping
-from functools import lru_cache
 from typing import Any
 from uuid import uuid4
 
 import numpy as np
 
 from noregret.errors import BadExample
-from noregret.service.journal import as_json
+from noregret.service.events import as_json
 
 # Characters of an id.
 MAX_ID = 256
 
 
-def text_of(x: Any) -> str:
-    """Return an example as JSON, or raise TypeError or ValueError."""
+def example_of(x: Any) -> Any:
+    """Return an example as JSON can hold it, or raise TypeError."""
     if isinstance(x, Mapping):
         if odd := [name for name in x if not isinstance(name, str)]:
             raise TypeError(f"the names of features are strings: got {odd[0]!r}")
         if any(isinstance(value, np.generic) for value in x.values()):
-            x = {name: plain(value) for name, value in x.items()}
-        return checked_json(x if type(x) is dict else dict(x), "an example")
+            return {name: plain(value) for name, value in x.items()}
+        return x if type(x) is dict else dict(x)
     if isinstance(x, np.ndarray | list | tuple):
-        return checked_json([plain(value) for value in x], "an example")
+        return [plain(value) for value in x]
     raise TypeError(f"an example is a dict of names to values, or a list of numbers: got {x!r}")
+
+
+def as_read(x: Any) -> Any:
+    """Return an example as learners take it: a list of numbers as an array."""
+    return np.array(x, dtype=float) if type(x) is list else x
 
 
 def plain(value: Any) -> Any:
@@ -35,37 +39,29 @@ def plain(value: Any) -> Any:
     return value.item() if isinstance(value, np.generic) else value
 
 
-@lru_cache(maxsize=1)
-def example_of(text: str) -> Any:
-    """Return an example from JSON, to be read only: it is predicted, then learned."""
-    x = json.loads(text)
-    return np.array(x, dtype=float) if isinstance(x, list) else x
-
-
-def fields_of(text: str) -> dict[str, Any]:
-    """Return the fields of an example from JSON; those of a list are numbered."""
-    x = json.loads(text)
+def fields_of(x: Any) -> dict[str, Any]:
+    """Return the fields of an example; those of a list are numbered."""
     return x if isinstance(x, dict) else {str(k): value for k, value in enumerate(x)}
 
 
-def mixed_fields(texts: Iterable[str]) -> set[str]:
+def mixed_fields(examples: Iterable[Any]) -> set[str]:
     """Return the fields that are text in some examples and numbers in others."""
     words: set[str] = set()
     numbers: set[str] = set()
-    for text in texts:
-        for name, value in fields_of(text).items():
+    for x in examples:
+        for name, value in fields_of(x).items():
             (words if isinstance(value, str) else numbers).add(name)
     return words & numbers
 
 
-def written(text: str, mixed: Container[str]) -> dict[str, Any]:
+def written(x: Any, mixed: Container[str]) -> dict[str, Any]:
     """Return the fields of an example so that a file of them has the same features.
 
     Files take empty text as missing, and refuse text among numbers: these are written as the
     features that they are, ``"name=text": 1``. So is text in fields that are called like these.
     """
     found: dict[str, Any] = {}
-    for name, value in fields_of(text).items():
+    for name, value in fields_of(x).items():
         if isinstance(value, str) and (not value or name in mixed or "=" in name):
             found[f"{name}={value}"] = 1
         else:
@@ -80,14 +76,20 @@ def has_field(x: Mapping[str, Any] | list[Any], name: str) -> bool:
     return name in x or ("=" in name and name in (f"{k}={value}" for k, value in x.items()))
 
 
-def outcome_text(y: Any, learner: Any = None) -> str:
-    """Return an outcome as JSON: a number or a boolean; a class may also be text."""
+def outcome_of(y: Any, learner: Any = None) -> Any:
+    """Return an outcome as JSON can hold it: a number or a boolean; a class may also be text."""
     y = plain(y)
     classes = learner is not None and learner._of_classes
     if not isinstance(y, int | float | str if classes else int | float):
         kind = "a class is text, a whole number" if classes else "an outcome is a number"
         raise TypeError(f"{kind} or a boolean: got {y!r}")
-    return checked_json(y, "an outcome")
+    if isinstance(y, float):
+        if not math.isfinite(y):
+            raise BadExample(f"an outcome holds finite numbers: got {y!r}")
+        return float(y)
+    if isinstance(y, str):
+        checked_json(y, "an outcome")
+    return y
 
 
 def checked_json(value: Any, what: str) -> str:
@@ -123,3 +125,17 @@ def key_of(key: str | None) -> str | None:
     if "\x1f" in key or "\0" in key:
         raise ValueError("a key has no control characters")
     return key
+
+
+def body_of(request: dict[str, Any], key: str | None = None) -> bytes:
+    """Return a request as a JSON object, or raise BadExample."""
+    if key is not None:
+        request["key"] = key
+    return checked_json(request, "an example" if "x" in request else "an outcome").encode()
+
+
+def extra_of(found: Any) -> bytes:
+    """Return what a journal keeps of an answer besides its score."""
+    if found.chances is None and found.scores is None and found.prediction is found.score:
+        return b""
+    return as_json([found.prediction, found.chances, found.scores]).encode()

@@ -105,4 +105,4 @@ def test_every_acknowledged_event_is_learned_once(tmp_path: Path) -> None:
         for name, prediction in clients.answers.items():
             known = service.journal.find(name)
             assert known is not None
-            assert json.loads(known.answer)[0] == prediction
+            assert known.prediction == prediction

@@ -1,0 +1,151 @@
+"""Requests done one after the other, in a transaction that is open."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from noregret.service.contenders import Contenders
+from noregret.service.errors import Conflict, Expired, ServiceError, UnknownId
+from noregret.service.events import Event, as_json
+from noregret.service.journal import Journal
+from noregret.service.requests import Reply, Request, answer_of
+from noregret.service.values import (
+    as_read,
+    body_of,
+    example_of,
+    extra_of,
+    key_of,
+    name_of,
+    outcome_of,
+)
+
+REFUSALS = ("invalid", "conflict", "unknown", "expired")
+
+
+class Play:
+    """What is done for each request.
+
+    Parameters
+    ----------
+    journal
+        The journal.
+    contenders
+        The models.
+    ttl
+        Seconds within which a label must come; None for no limit.
+    clock
+        Returns the time in seconds.
+    """
+
+    def __init__(
+        self,
+        journal: Journal,
+        contenders: Contenders,
+        ttl: float | None,
+        clock: Callable[[], float],
+    ) -> None:
+        self.journal, self.contenders, self.ttl, self.clock = journal, contenders, ttl, clock
+        self.fresh = contenders.first.fresh
+        self.refused = dict.fromkeys(REFUSALS, 0)
+        self.repeated = 0
+        self.now: float | None = None  # of the open transaction
+        self.acts = {"predict": self.predict, "label": self.label, "learn": self.learn}
+
+    def act(self, request: Request) -> Reply:
+        """Do a request."""
+        act = self.acts.get(request.action)
+        if act is None:
+            raise ValueError(f"the action is predict, label or learn: got {request.action!r}")
+        return act(request)
+
+    def predict(self, request: Request) -> Reply:
+        """Predict an example."""
+        _, given, x, _, key, body = request
+        name, key = name_of(given), key_of(key)
+        if body is None:
+            x = example_of(x)
+            body = body_of({"id": name, "x": x}, key)
+        journal = self.journal
+        if given is not None and (known := journal.ids.find(name) and journal.find(name)):
+            same = not known.at_once and known.key == key
+            return self._repeated(known, same and known.x == as_json(x))
+        served = as_read(x)
+        learner, found = self.contenders.predict(journal.seq + 1, served, key)
+        self.tick()
+        event = Event(
+            journal.seq + 1, journal.entry + 1, name, journal.time, x, learner.rounds,
+            found.score, found.prediction, found.chances, False, key, found.scores,
+        )  # fmt: skip
+        journal.add_prediction(event, body, extra_of(found))
+        if key is not None:
+            journal.count_key(key, 1, 0, 0.0)
+        return answer_of(event)
+
+    def label(self, request: Request) -> Reply:
+        """Learn the label of a prediction."""
+        _, given, _, y, _, body = request
+        if given is None:
+            raise TypeError("a label needs the id of its prediction")
+        name, y, journal = name_of(given), outcome_of(y, self.fresh), self.journal
+        event = journal.find(name)
+        if event is None:
+            cure = "predict with this id first, or send the example with its label"
+            self._refuse("unknown", UnknownId(f"no prediction has the id {name!r}", cure))
+            raise AssertionError
+        if event.learned:
+            if event.y != as_json(y):
+                what = f"{name!r} was labelled {event.y}, not {as_json(y)}"
+                self._refuse("conflict", Conflict(what))
+            return self._repeated(event)
+        now = self.tick()
+        if self.ttl is not None and now > event.time + self.ttl:
+            what = f"the label of {name!r} came {now - event.time:.6g} s after its prediction"
+            self._refuse("expired", Expired(f"{what}: the time to live is {self.ttl:g} s"))
+        done = event._replace(example=as_read(event.example), outcome=y)
+        done = self.contenders.learn(done)
+        journal.add_label(done, body_of({"id": name, "y": y}) if body is None else body)
+        if event.key is not None:
+            journal.count_key(event.key, 0, 1, done.loss)
+        return answer_of(event)
+
+    def learn(self, request: Request) -> Reply:
+        """Predict an example, then learn it."""
+        _, given, x, y, key, body = request
+        y = outcome_of(y, self.fresh)
+        name, key = name_of(given), key_of(key)
+        if body is None:
+            x = example_of(x)
+            body = body_of({"id": name, "x": x, "y": y}, key)
+        journal, contenders = self.journal, self.contenders
+        if given is not None and (known := journal.ids.find(name) and journal.find(name)):
+            same = known.at_once and known.key == key and known.y == as_json(y)
+            return self._repeated(known, same and known.x == as_json(x))
+        served, seq = as_read(x), journal.seq + 1
+        learner, found = contenders.predict(seq, served, key)
+        self.tick()
+        done = contenders.learn(
+            Event(seq, journal.entry + 1, name, journal.time, served, learner.rounds, found.score,
+                  None, None, True, key, found.scores, y)
+        )  # fmt: skip
+        journal.add_learned(name, done.made, found.score, done.loss, body, extra_of(found))
+        if key is not None:
+            journal.count_key(key, 1, 1, done.loss)
+        chances = None if found.chances is None else dict(found.chances)
+        return Reply(found.prediction, name, seq, chances)
+
+    def _repeated(self, event: Event, same: bool = True) -> Reply:
+        """Return the stored answer; refuse a request that is not the same."""
+        if not same:
+            self._refuse("conflict", Conflict(f"id {event.id!r} was used for another request"))
+        self.repeated += 1
+        return answer_of(event)
+
+    def _refuse(self, why: str, error: ServiceError) -> None:
+        self.refused[why] += 1
+        raise error
+
+    def tick(self) -> float:
+        """Return the time of this transaction."""
+        if self.now is None:
+            self.now = self.journal.time = max(self.journal.time, float(self.clock()))
+        return self.now
