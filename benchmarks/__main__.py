@@ -7,6 +7,7 @@ import importlib
 import importlib.metadata
 import pkgutil
 import platform
+import subprocess
 import sys
 import time
 from collections.abc import Iterable
@@ -51,7 +52,11 @@ def main() -> None:
     start = time.perf_counter()
     names = [name for name in given.names or known if name not in given.without]
     found = measure(names, given.quick)
-    found.facts = [*machine(found.packages), f"measured in {time.perf_counter() - start:.0f} s"]
+    found.facts = [
+        *machine(found.packages),
+        commit(),
+        f"measured in {time.perf_counter() - start:.0f} s",
+    ]
     if given.without:
         found.facts.append(f"without {', '.join(given.without)}")
     show(found)
@@ -112,7 +117,22 @@ def machine(packages: Iterable[str]) -> list[str]:
         f"{processor()}, {platform.system()}",
         f"{platform.python_implementation()} {platform.python_version()}",
         ", ".join(versions),
+        commit(),
     ]
+
+
+def commit() -> str:
+    """Return the commit of the files that are measured."""
+    folder = Path(__file__).parent
+    told = [["rev-parse", "--short", "HEAD"], ["status", "--porcelain"]]
+    try:
+        found, changed = (
+            subprocess.run(["git", *words], cwd=folder, check=True, capture_output=True, text=True)
+            for words in told
+        )
+    except (OSError, subprocess.CalledProcessError):
+        return "no commit: not in a git repository"
+    return f"commit {found.stdout.strip()}{', with changes' if changed.stdout.strip() else ''}"
 
 
 def processor() -> str:
