@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import inspect
 import math
 from collections.abc import Iterable, Mapping, Sequence
@@ -85,9 +84,16 @@ def loss_hint(wrong: Any, choices: Sequence[str]) -> str:
     return f"; {wrong} is called {meant[0]} here" if meant else ""
 
 
+def similar(wrong: str, known: Sequence[str]) -> list[str]:
+    """Return the known names that are most similar to one that is not known."""
+    from difflib import get_close_matches  # only where something is wrong
+
+    return get_close_matches(wrong, known)
+
+
 def hint(wrong: str, known: Iterable[str]) -> str:
     """Return a hint with the nearest known names, or all of them if they are few."""
-    if near := difflib.get_close_matches(wrong, list(known)):
+    if near := similar(wrong, list(known)):
         return f"did you mean {' or '.join(near)}?"
     names = list(known)
     if len(names) > MAX_LISTED:
@@ -97,7 +103,7 @@ def hint(wrong: str, known: Iterable[str]) -> str:
 
 def unknown_parameter(owner: str, wrong: str, known: Sequence[str]) -> str:
     """Return a message about an unknown parameter, with the nearest and all known ones."""
-    near = difflib.get_close_matches(wrong, known)
+    near = similar(wrong, known)
     also = f" It takes {', '.join(known)}" if near else ""
     return f"{owner} has no parameter {wrong!r}: {hint(wrong, known)}{also}"
 

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import errno
-import hashlib
 import os
-import tempfile
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from io import FileIO
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from noregret.base.locks import MAX_NAME, SUFFIX, is_named, remove_abandoned
 from noregret.base.platform_files import try_lock
 from noregret.errors import NoRegretError
 
+# Bytes of a digest.
+DIGEST_SIZE = 16
 # Bytes per read when a file is checked.
 BYTES_PER_READ = 1 << 20
 
@@ -69,6 +69,8 @@ def temporary(place: Path) -> tuple[int, str]:
 
     The lock tells other processes that the file is not abandoned.
     """
+    import tempfile
+
     while True:
         descriptor, made = tempfile.mkstemp(SUFFIX, f".{place.name[:MAX_NAME]}.", place.parent)
         # Another process may have removed it as abandoned before it was locked.
@@ -94,6 +96,20 @@ def _umask() -> int:
     return mask
 
 
+def temporary_folder() -> str:
+    """Return the folder for temporary files."""
+    import tempfile
+
+    return tempfile.gettempdir()
+
+
+def new_hash() -> Any:
+    """Return a new hash object, loading hashlib, with OpenSSL, only where one is needed."""
+    import hashlib
+
+    return hashlib.blake2b(digest_size=DIGEST_SIZE)
+
+
 class Growing(FileIO):
     """An append-only file, with a digest of its contents if it has a path.
 
@@ -103,7 +119,7 @@ class Growing(FileIO):
     def __init__(self, file: str | int, mode: str, path: str | None) -> None:
         super().__init__(file, mode)
         self.path = path
-        self.hash = None if path is None else hashlib.blake2b(digest_size=16)
+        self.hash = None if path is None else new_hash()
 
     def add(self, contents: memoryview) -> None:
         """Write all bytes at the current position."""
@@ -117,7 +133,7 @@ class Growing(FileIO):
 
     def settle(self) -> str | None:
         """Flush the file to disk and return its digest."""
-        with naming(self.path or tempfile.gettempdir()):
+        with naming(self.path or temporary_folder()):
             os.fsync(self.fileno())
         return None if self.hash is None else self.hash.hexdigest()
 
@@ -126,6 +142,8 @@ def opened(path: str | None) -> Growing:
     """Create an append-only file; without a path, a temporary one."""
     if path is not None:
         return Growing(path, "w+b", path)
+    import tempfile
+
     with naming(tempfile.gettempdir()), tempfile.TemporaryFile(buffering=0) as file:
         return Growing(os.dup(file.fileno()), "r+b", None)
 

@@ -8,9 +8,8 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +20,9 @@ from noregret.hindsight.blocks import SPARSE_ROWS, Block, is_sparse
 from noregret.hindsight.proofs.rounding import Floats, growth, norm_above, two_sum
 from noregret.hindsight.rows import ROWS_PER_SUM, TOO_LARGE, Rows, Survey
 from noregret.limits import MIN_NORM, SMALLEST
+
+if TYPE_CHECKING:
+    from concurrent.futures import ThreadPoolExecutor
 
 # Most numbers held in memory, at 12 bytes each.
 MAX_NUMBERS = 50_000_000
@@ -235,6 +237,8 @@ def pool() -> ThreadPoolExecutor:
 
     A forked process has no threads, and starts its own.
     """
+    from concurrent.futures import ThreadPoolExecutor
+
     return _POOLS.get(os.getpid()) or _POOLS.setdefault(
         os.getpid(), ThreadPoolExecutor(1, "passes")
     )

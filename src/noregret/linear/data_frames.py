@@ -7,12 +7,12 @@ which they first appear, and learning stops at a row that is refused.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from noregret.checks import similar
 from noregret.errors import BadExample
 from noregret.limits import MAX_VALUE, MISSING
 from noregret.linear.engine.block_rows import positions, rows_of_columns
@@ -167,7 +167,7 @@ def split_target(X: Any, target: str) -> tuple[Any, Any]:
     except TypeError:
         raise not_rows(X) from None
     if target not in frame.columns:
-        near = get_close_matches(target, frame.columns) or frame.columns[:10]
+        near = similar(target, frame.columns) or frame.columns[:10]
         raise BadExample(f"there is no column {target!r}: the nearest are {', '.join(near)}")
     return frame.drop(target).to_native(), frame[target].to_numpy()
 

@@ -7,12 +7,12 @@ Everything here may run in any thread; ``columns_to_rows`` continues in order.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from noregret.checks import similar
 from noregret.errors import BadExample, NoRegretError, Use, WrongUsage
 from noregret.limits import INTERCEPT
 from noregret.streams.block import Floats
@@ -231,7 +231,7 @@ def known(column: str, names: Sequence[str], where: str) -> None:
     """Raise an error, with the most similar name, if a column does not exist."""
     if column not in names:
         check_separator(names, where)
-        near = get_close_matches(column, names)
+        near = similar(column, names)
         others = "" if near else f"; the columns are {listed(names)}"
         hint = [f"did you mean {' or '.join(map(repr, near))}?"] if near else []
         raise BadExample(

@@ -11,10 +11,10 @@ import zlib
 from collections.abc import Callable, Iterator, Sequence
 from typing import IO
 
-from noregret.base.atomic_files import naming
+from noregret.base.atomic_files import naming, new_hash
 from noregret.base.platform_files import enlarge_pipe, is_ready, open_to_read, read_at
 from noregret.errors import NoRegretError
-from noregret.streams.seals import Seal, new_hash
+from noregret.streams.seals import Seal
 
 # Bytes parsed at a time.
 BLOCK = 1 << 22

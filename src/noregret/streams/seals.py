@@ -6,23 +6,17 @@ Parquet file, or a range of rows of an array.
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from noregret.base.atomic_files import DIGEST_SIZE, new_hash
 from noregret.errors import NoRegretError
 
-DIGEST_SIZE = 16
 # Bytes per digest when text comes in smaller pieces.
 PART = 1 << 22
-
-
-def new_hash() -> Any:
-    """Return a new hash object."""
-    return hashlib.blake2b(digest_size=DIGEST_SIZE)
 
 
 class Range(NamedTuple):

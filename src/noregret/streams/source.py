@@ -15,13 +15,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from noregret.base.atomic_files import naming
+from noregret.base.atomic_files import naming, new_hash
 from noregret.base.platform_files import read_at
 from noregret.errors import BadExample, NoRegretError, WrongUsage
 from noregret.streams import open_file as files
 from noregret.streams.csv_quotes import Quotes
 from noregret.streams.open_file import STDIN, UTF_16, Opened, shortened, stdin_descriptor
-from noregret.streams.seals import Range, Sealing, Seals, new_hash
+from noregret.streams.seals import Range, Sealing, Seals
 
 __all__ = ["STDIN", "Paths", "Piece", "Source", "as_paths", "suffix_of", "total_size"]
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from noregret.checks import similar
 from noregret.errors import NoRegretError, Place, Use, tell
 from noregret.limits import INTERCEPT
 from noregret.streams.block import Block, Fault, Floats, Sparse
@@ -129,7 +129,7 @@ class TableReading(Reading):
         wanted, there = self.options.only, list(self.others)
         what = f"there is no group {wanted!r} in the column {self.options.group!r}"
         what += f": there are {listed(there, MAX_LISTED)}" if there else ""
-        near = get_close_matches(wanted, there)
+        near = similar(wanted, there)
         cure = [f"did you mean {' or '.join(map(repr, near))}?"] if near else []
         raise NoRegretError(what, cure, file=", ".join(self.paths))
 

@@ -323,14 +323,14 @@ def test_a_save_that_fails_does_not_end_the_run(
         if len(saved) < 3:
             raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("noregret.app.commands.run.runner.write_model", save)
+    monkeypatch.setattr("noregret.app.commands.run.concluding.write_model", save)
     live = start("-", *PLAIN, "--model", tmp_path / "m.model", "--save-every", "50ms")
     live.ask(ROWS[0])
     until(lambda: len(saved) == 3)
     assert live.ask(ROWS[1])["row"] == 2
     until(lambda: len(saved) == 4)
     assert live.end() == 0
-    assert saved == [1, 1, 1, 2]
+    assert saved == [1, 1, 1, 2, 2]  # the last at the end of the run
 
 
 def test_a_growing_file_is_followed(start: Callable[..., Filter], tmp_path: Path) -> None:

@@ -5,7 +5,6 @@ Sparse rows are decoded as they come, up to the numbers that a search in hindsig
 
 from __future__ import annotations
 
-import tempfile
 import weakref
 from collections.abc import Iterator
 from typing import Any, NamedTuple
@@ -13,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from noregret.base.atomic_files import Growing, opened, reopened
+from noregret.base.atomic_files import Growing, opened, reopened, temporary_folder
 from noregret.base.platform_files import read_at
 from noregret.errors import NoRegretError
 from noregret.hindsight.sparse import DENSE_RATIO, MAX_NUMBERS, SparseRows
@@ -167,7 +166,7 @@ class Pages:
             except OSError as error:
                 raise NoRegretError(
                     f"the rows to be compared with in hindsight do not fit: {error.strerror}",
-                    file=self.path or tempfile.gettempdir(),
+                    file=self.path or temporary_folder(),
                 ) from None
         self.index.append(Page(words if fits else None, place, len(words), rows, features))
         self.held += words.nbytes if fits else 0

@@ -11,12 +11,13 @@ from typing import Any
 
 import numpy as np
 
+from noregret.base.atomic_files import new_hash
 from noregret.base.sparse_rows import sparse_parts
 from noregret.errors import BadExample, NoRegretError, Place, WrongUsage
 from noregret.linear.inputs import as_array, as_floats, as_outcomes, block_rows
 from noregret.streams.block import Block, Floats, Sparse
 from noregret.streams.options import Options
-from noregret.streams.seals import Range, new_hash
+from noregret.streams.seals import Range
 from noregret.streams.source import STDIN, Paths
 from noregret.streams.stream import NOT_STANDARD, Reading, State, Stream, reader_of
 from noregret.streams.text_reading import FOR_TABLES

@@ -11,14 +11,14 @@ from contextlib import suppress
 from functools import partial
 from typing import Any, NamedTuple
 
-from noregret.base.atomic_files import naming
+from noregret.base.atomic_files import naming, new_hash
 from noregret.errors import BadExample, NoRegretError, Place, foreign
 from noregret.streams.block import Block
 from noregret.streams.columns import NUMBER, Roles, Table, encoded, kind_of
 from noregret.streams.free_text import SAMPLE_VALUES
 from noregret.streams.open_file import BLOCK
 from noregret.streams.options import WRITTEN, Options
-from noregret.streams.seals import Range, new_hash
+from noregret.streams.seals import Range
 from noregret.streams.source import STDIN, Paths
 from noregret.streams.stream import Stream, reader_of
 from noregret.streams.table_reading import TableReading

@@ -312,7 +312,6 @@ def passing(given: Namespace) -> dict[str, Any]:
 
 def check_options(given: Namespace) -> None:
     """Refuse options that are out of range, or do not go together."""
-    from noregret.proof.certificates.certificate import LOOSEST, TIGHTEST
     from noregret.streams.options import ASLEEP
 
     if given.every < 1:
@@ -321,8 +320,11 @@ def check_options(given: Namespace) -> None:
         raise WrongUsage("--missing asleep is for forecasts of experts: use ‘noregret mix’")
     if not given.hindsight and (given.look_back is not None or given.gap is not None):
         raise WrongUsage("--look-back and --gap are about hindsight: leave out --no-hindsight")
-    if given.gap is not None and not TIGHTEST <= given.gap <= LOOSEST:
-        raise WrongUsage(f"--gap is from {TIGHTEST:g} to {LOOSEST:g}: got {given.gap:g}")
+    if given.gap is not None:
+        from noregret.proof.certificates.certificate import LOOSEST, TIGHTEST
+
+        if not TIGHTEST <= given.gap <= LOOSEST:
+            raise WrongUsage(f"--gap is from {TIGHTEST:g} to {LOOSEST:g}: got {given.gap:g}")
     if given.passed and given.predictions is None:
         raise WrongUsage(
             "--pass copies columns into the predictions: add --predictions FILE, or --predictions -"

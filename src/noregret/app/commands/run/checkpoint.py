@@ -6,13 +6,13 @@ their bytes that count. It replaces the previous checkpoint atomically.
 
 from __future__ import annotations
 
-import hashlib
 import json
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from noregret.base.atomic_files import new_hash
 from noregret.errors import NoRegretError
 
 FORMAT = "noregret.checkpoint/2"
@@ -54,8 +54,10 @@ def read(path: str) -> tuple[Arrays, dict[str, Any]]:
 
 def digest_of(text: str, arrays: Arrays) -> str:
     """Return a digest that detects damage."""
-    digest = hashlib.blake2b(text.encode(), digest_size=16)
+    digest = new_hash()
+    digest.update(text.encode())
     for name in sorted(arrays):
         digest.update(f"{name} {arrays[name].dtype} {arrays[name].shape}".encode())
         digest.update(np.ascontiguousarray(arrays[name]).data)
-    return digest.hexdigest()
+    found: str = digest.hexdigest()
+    return found

@@ -16,7 +16,6 @@ from noregret.base.positions import Names
 from noregret.errors import NoRegretError
 from noregret.linear.learn_many import label_pair
 from noregret.linear.learner import is_of_classes
-from noregret.proof.certificates.issue import LostDigits
 from noregret.proof.record.moment import curve_of
 
 if TYPE_CHECKING:
@@ -36,6 +35,8 @@ def certified(run: Run) -> tuple[Certificate | None, str | None]:
         return None, f"{why} or --report"
     if not run.hindsight:
         return None, "the comparison with hindsight was not asked for (--no-hindsight)"
+    from noregret.proof.certificates.issue import LostDigits
+
     try:
         return run.game.certificate(limits=run.limits()), None
     except (NoRegretError, ArithmeticError, MemoryError, ValueError) as error:

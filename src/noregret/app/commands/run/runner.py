@@ -16,7 +16,6 @@ import numpy as np
 
 from noregret.app.commands.outputs import Outputs
 from noregret.app.commands.run.checkpoint import PREDICTIONS, ROWS, TAGS, companions
-from noregret.app.commands.run.concluding import certified, conclude, write_all, write_model
 from noregret.app.commands.run.measuring import class_names
 from noregret.app.commands.run.watching import Watching
 from noregret.app.results.loss_choice import (
@@ -174,6 +173,8 @@ class Run:
         due = self.save_every is not None and time.monotonic() - last >= self.save_every
         if due and self.rounds > rounds and self.outputs.model is not None:
             self.stored = self.rounds, time.monotonic()
+            from noregret.app.commands.run.concluding import write_model
+
             try:
                 write_model(self, self.outputs.model)
             except OSError as error:  # the run is worth more: the next save may succeed
@@ -442,6 +443,8 @@ class Run:
 
     def finish(self, started: str) -> Result:
         """Make the certificate, write all files, and return the result."""
+        from noregret.app.commands.run.concluding import certified, conclude, write_all
+
         self.looking_back = self.hindsight and self.grouping is None and self.served is None
         began = time.perf_counter()
         if self.told is not None:
