@@ -176,7 +176,7 @@ def test_every_event_is_learned_once_though_server_and_service_are_killed(
     assert ended.is_set()
     process.kill()
     process.wait()
-    with Service(None, store) as service:
+    with Service(nr.Nlms(), store) as service:
         with Consumer(service, address) as consumer:
             wait_for(lambda: service.labels == total)
             wait_for(lambda: consumer.metrics()["waiting"] == 0)

@@ -1,4 +1,4 @@
-"""Kafka topics, read by a consumer group through librdkafka."""
+"""Kafka topics, read through librdkafka; a group keeps what was acknowledged."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class Kafka:
         self.producer: Any = None
 
     def open(self) -> None:
-        """Connect, and join the group."""
+        """Connect, and continue in all partitions where the group has left off."""
         self.close()
         self.unfinished: dict[Part, set[int]] = {}
         self.next: dict[Part, int] = {}
@@ -62,20 +62,23 @@ class Kafka:
                 },
                 logger=SILENT,
             )
-            self.cluster = self.consumer.list_topics(timeout=TIMEOUT).cluster_id
-            self.consumer.subscribe(list(self.address.topics), on_assign=self._assigned)
+            topics = [self.consumer.list_topics(each, TIMEOUT) for each in self.address.topics]
+            self.cluster = topics[0].cluster_id
+            # A store has one process, so that no group need share out the partitions.
+            self.consumer.assign(
+                [
+                    self.client.TopicPartition(name, part, self.client.OFFSET_STORED)
+                    for found in topics
+                    for name, topic in found.topics.items()
+                    for part in topic.partitions
+                ]
+            )
             if self.address.output or self.address.dead:
                 self.producer = self.client.Producer(
                     {"enable.idempotence": True, **common}, logger=SILENT
                 )
         except self.client.KafkaException as error:
             raise self._lost(error) from None
-
-    def _assigned(self, consumer: Any, parts: Iterable[Any]) -> None:
-        """Forget what was received of partitions that are delivered anew."""
-        for part in parts:
-            self.unfinished.pop((part.topic, part.partition), None)
-            self.next.pop((part.topic, part.partition), None)
 
     def receive(self, most: int, seconds: float) -> list[Message]:
         """Return the messages that are there."""
@@ -138,7 +141,7 @@ class Kafka:
             raise self._lost(failures[0] if failures else f"{left} messages were not delivered")
 
     def close(self) -> None:
-        """Leave the group, and disconnect."""
+        """Disconnect."""
         if self.consumer is not None:
             with suppress(Exception):
                 self.consumer.close()
