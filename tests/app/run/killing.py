@@ -30,7 +30,7 @@ OUTPUTS = {"model": "model", "certificate": "json", "predictions": "csv"}
 # What is printed with --json; what it says of the run itself is another each time.
 PRINTED = "printed"
 # The same certificate is to come out, however slow the machine is.
-runner.MIN_LOOK_BACK = 1e9
+runner.MIN_LOOK_BACK = runner.MIN_PATIENCE = 1e9
 SEEN = "seen.json"
 
 

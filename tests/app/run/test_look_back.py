@@ -101,6 +101,7 @@ def test_by_default_it_looks_back_for_as_long_as_it_learned(
 
     monkeypatch.setattr(runner, "MIN_LOOK_BACK", 2.0)
     monkeypatch.setattr(runner, "PATIENCE", 0.5)
+    monkeypatch.setattr(runner, "MIN_PATIENCE", 0.25)
     seen: list[Limits] = []
     own = runner.Run.limits
 
@@ -112,4 +113,4 @@ def test_by_default_it_looks_back_for_as_long_as_it_learned(
 
     monkeypatch.setattr(runner.Run, "limits", limits)
     done("run", file, "--target", "y")
-    assert [(found.seconds, found.patience) for found in seen] == [(2.0, 1.0), (60.0, 30.0)]
+    assert [(found.seconds, found.patience) for found in seen] == [(2.0, 0.25), (60.0, 30.0)]

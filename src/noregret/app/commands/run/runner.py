@@ -51,8 +51,8 @@ if TYPE_CHECKING:
 
 # The default time limit for the comparison with hindsight is at least this many seconds.
 MIN_LOOK_BACK = 2.0
-# The share of that time after which less precision is enough.
-PATIENCE = 0.25
+# The share of the time of learning after which less precision is enough, and the least seconds.
+PATIENCE, MIN_PATIENCE = 0.25, 0.1
 # Rows before the first outcome that are kept until it tells what the target is.
 MAX_UNDECIDED = 100_000
 # Rows between checkpoints by default.
@@ -464,7 +464,9 @@ class Run:
         if seconds is None:
             seconds = max(MIN_LOOK_BACK, self.spent) if self.gap is None else math.inf
         tolerance = USUAL.tolerance if self.gap is None else self.gap
-        patience = PATIENCE * seconds if self.look_back is self.gap is None else math.inf
+        patience = max(MIN_PATIENCE, PATIENCE * self.spent)
+        if self.look_back is not None or self.gap is not None:
+            patience = math.inf
         return Limits(tolerance, seconds=seconds, patience=patience, told=self.tell_gap)
 
     def tell_gap(self, gap: float) -> None:
