@@ -27,6 +27,9 @@ if TYPE_CHECKING:
     from noregret.base.algorithm import Named
     from noregret.base.compiled.losses import Loss
 
+    # The arrays and the JSON of how data were read.
+    State = tuple[Mapping[str, NDArray[Any]], dict[str, Any]]
+
 FORMAT = "noregret.model/1"
 # The format with packed arrays (see ``packing``), which earlier versions cannot read.
 FORMAT_PACKED = "noregret.model/2"
@@ -39,7 +42,7 @@ UNUSABLE = (ArithmeticError, AttributeError, LookupError, RecursionError, TypeEr
 def save(
     learner: Named,
     path: str | Path,
-    stream: tuple[Mapping[str, NDArray[Any]], dict[str, Any]] | None = None,
+    stream: State | None = None,
 ) -> None:
     """Write a learner to a file atomically.
 
@@ -50,7 +53,7 @@ def save(
 
 def described(
     learner: Named,
-    stream: tuple[Mapping[str, NDArray[Any]], dict[str, Any]] | None = None,
+    stream: State | None = None,
 ) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
     """Return the JSON and the arrays from which a learner, and its preparation, can be rebuilt."""
     arrays, numbers, names = learner.get_state()
@@ -120,9 +123,9 @@ def parts_of(
     return kept, {"noregret": text, "digest": _digest(text, kept)}
 
 
-def dumps(learner: Named) -> bytes:
+def dumps(learner: Named, stream: State | None = None) -> bytes:
     """Return what ``save`` writes."""
-    return b"".join(pieces_of(*parts_of(*described(learner))))
+    return b"".join(pieces_of(*parts_of(*described(learner, stream))))
 
 
 def loads(contents: bytes, name: str, loss: Loss | None = None, *, own: bool = False) -> Any:

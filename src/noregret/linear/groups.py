@@ -93,6 +93,7 @@ class Groups:
         self._loss = next((p for p in learner.params.values() if isinstance(p, PythonLoss)), None)
         self._live: OrderedDict[Key, Learner] = OrderedDict()
         self._parked: ModelTable | None = None
+        self._prepare: Any = None  # turns raw rows into examples, for all keys
         self._lock = threading.RLock()
 
     # One example.
@@ -114,7 +115,7 @@ class Groups:
             if learner is not None:
                 learner.learn_one(x, y)
                 return
-            learner = self.learner.clone()
+            learner = self._new()
             learner.learn_one(x, y)
             self.keep(key, learner)
 
@@ -193,7 +194,7 @@ class Groups:
     def fetch(self, key: Key) -> Learner:
         """Return the learner of a key to learn with and to ``keep``, a new one for a new key."""
         found = self._fetched(key)
-        return self.learner.clone() if found is None else found
+        return self._new() if found is None else found
 
     def __getitem__(self, key: Key) -> Learner:
         """Return a copy of the learner of a key, or raise KeyError."""
@@ -253,8 +254,15 @@ class Groups:
             return None
         own = key in self._own
         found: Learner = loads(contents, str(self._table().path), self._loss, own=own)
+        found._entry.prepare = self._prepare
         self.keep(key, found)
         return found
+
+    def _new(self) -> Learner:
+        """Return an untrained learner for a new key."""
+        learner = self.learner.clone()
+        learner._entry.prepare = self._prepare
+        return learner
 
     def held(self, key: Key) -> Learner | None:
         """Return the learner of a key if it is in memory; it stays there until ``fetch``."""
@@ -295,7 +303,7 @@ class Groups:
     def _rows(self, learners: Iterable[tuple[Key, Learner]]) -> Iterator[Row]:
         """Yield what the file holds of some learners."""
         for key, learner in learners:
-            yield key, learner.rounds, learner.total_loss, dumps(learner)
+            yield key, learner.rounds, learner.total_loss, bare(learner)
             self._own.add(key)
 
     def _table(self) -> ModelTable:
@@ -306,12 +314,21 @@ class Groups:
 
     # Files.
 
-    def save(self, path: str | Path) -> None:
-        """Write all learners to one file, atomically."""
+    def save(self, path: str | Path, stream: Any = None) -> None:
+        """Write all learners to one file, atomically.
+
+        Parameters
+        ----------
+        path
+            The file.
+        stream
+            How raw rows become examples, as ``Reading.kept_with_model`` returns it; by default
+            as the file says from which the groups were loaded.
+        """
         with self._lock:
             table = self._table()
             table.put(self._rows(self._live.items()))
-            table.note(learner=dumps(self.learner))
+            table.note(learner=dumps(self.learner, stream))
             table.copy_to(path)
 
     @classmethod
@@ -337,7 +354,8 @@ class Groups:
         table = ModelTable(path)
         learner = loads(table.fact("learner") or b"", str(path), loss)
         groups = cls(learner, resident=resident, memory=memory)
-        groups._parked = table
+        groups._parked, groups._prepare = table, learner._entry.prepare
+        groups.learner._entry.prepare = groups._prepare
         return groups
 
     def __repr__(self) -> str:
@@ -352,6 +370,15 @@ def key_of(key: Any) -> Key:
     if isinstance(key, Integral) and not isinstance(key, bool):
         return int(key)
     raise TypeError(f"a key is a string or a whole number: got {key!r}")
+
+
+def bare(learner: Learner) -> bytes:
+    """Return the model file of a learner without its preparation, which all keys share."""
+    prepare, learner._entry.prepare = learner._entry.prepare, None
+    try:
+        return dumps(learner)
+    finally:
+        learner._entry.prepare = prepare
 
 
 def bytes_of(learner: Learner) -> int:

@@ -208,3 +208,45 @@ def test_a_refused_row_of_a_known_group_is_the_only_one_left_out(
         learner = noregret.Groups.load(models)[str(shop)]
         assert learner.weights.tolist() == noregret.load(one).weights.tolist()
     assert found["loss"]["total"] == pytest.approx(total)
+
+
+RAW = pd.DataFrame(
+    {
+        "shop": rng.choice(["Oslo", "Rome"], 120),
+        "day": pd.date_range("2024-01-01", periods=120, freq="7h").strftime("%Y-%m-%dT%H:%M"),
+        "town": rng.choice(["x", "y", "z"], 120),
+        "sun": rng.normal(size=120).round(3),
+        "note": [f"a long remark number {n} about the weather of the day" for n in range(120)],
+    }
+)
+
+
+@pytest.mark.parametrize("target", ["number", "two", "several"])
+@pytest.mark.parametrize("suffix", ["csv", "jsonl", "parquet"])
+def test_the_models_of_groups_predict_raw_rows_as_the_run_did(
+    target: str, suffix: str, tmp_path: Path
+) -> None:
+    names = {"number": RAW.sun * 2, "two": RAW.sun > 0, "several": (RAW.sun * 2).round()}
+    y = names[target] if target == "number" else "class " + names[target].astype(str)
+    frame, cut = RAW.assign(y=y), 100
+    some = written(frame[:cut], tmp_path / f"some.{suffix}")
+    # Rows without a target are predicted, not learned, as the loaded models do.
+    later = written(frame.assign(y=y.where(frame.index < cut)), tmp_path / f"all.{suffix}")
+    asked = ["--target", "y", "--group", "shop", "--json"]
+    asked += ["--task", "classes"] if target == "several" else []
+    done("run", some, *asked, "--model", tmp_path / "m")
+    done("run", later, *asked, "--predictions", tmp_path / "p.csv")
+    made = pd.read_csv(tmp_path / "p.csv").prediction[cut:].tolist()
+    groups = noregret.Groups.load(tmp_path / "m", resident=1)
+    rows = frame[cut:].drop(columns="y")
+    raw = rows.to_dict("records")
+    one = [groups.predict_one(x["shop"], x) for x in raw]
+    without = [groups.predict_one(x["shop"], {k: x[k] for k in x if k != "shop"}) for x in raw]
+    groups.save(tmp_path / "again")
+    again = noregret.Groups.load(tmp_path / "again")
+    assert one == without == [again.predict_one(x["shop"], x) for x in raw]
+    assert one == [again[x["shop"]].predict_one(x) for x in raw]
+    assert again.predict_many(rows, keys="shop").tolist() == one
+    assert one == (made if target != "number" else pytest.approx(made, rel=1e-12))
+    again.learn_one("Bern", raw[0], y[0])
+    assert again["Bern"].rounds == 1

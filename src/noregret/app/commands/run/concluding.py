@@ -145,6 +145,6 @@ def write_model(run: Run, path: str, result: Result | None = None) -> None:
     from noregret.base.model_file import save
 
     if run.grouping is not None:
-        run.grouping.groups.save(path)
+        run.grouping.groups.save(path, run.reading.kept_with_model())
     else:
         save(run.learner, path, run.reading.kept_with_model())
