@@ -274,6 +274,35 @@ class Service:
             for job in jobs:
                 job.done = True
 
+    def begin(self, requests: Iterable[Request]) -> list[Job] | None:
+        """Do requests without the commit, which ``end`` waits for; None if other threads ask.
+
+        A server does the first in its own thread, and waits for the disk in another. ``end`` must
+        be called next, from any thread.
+        """
+        if os.getpid() != self._process or not self._turn.acquire(blocking=False):
+            return None
+        jobs = [Job(request) for request in requests]
+        try:
+            self._play(jobs)
+        except BaseException as error:
+            try:
+                self._fail(jobs, error)
+            except BaseException:
+                self._turn.release()
+                raise
+        return jobs
+
+    def end(self, jobs: list[Job]) -> None:
+        """Commit what ``begin`` has done; the jobs have their outcomes then."""
+        try:
+            if self._stopped is None:
+                self.journal.commit()
+        except BaseException as error:
+            self._fail(jobs, error)
+        finally:
+            self._turn.release()
+
     def _play(self, jobs: list[Job]) -> None:
         """Do requests, and write them in a transaction that is left open."""
         if self._stopped is not None:

@@ -140,6 +140,7 @@ def listen(given: Namespace, what: Configuration) -> None:
     server = uvicorn.Server(
         uvicorn.Config(
             models.app,
+            interface="asgi3",
             host=given.host,
             port=given.port,
             ssl_certfile=given.tls_certificate,

@@ -5,11 +5,12 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from functools import partial
+from contextlib import suppress
 from typing import Any, TypeVar
 
+from noregret.service.database import Sqlite
 from noregret.service.errors import ServiceError
-from noregret.service.requests import Reply, Request
+from noregret.service.requests import Job, Reply, Request
 from noregret.service.service import Service
 
 T = TypeVar("T")
@@ -38,34 +39,67 @@ class Desk:
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="noregret-serve")
         self._waiting: list[tuple[Sequence[Request], asyncio.Future[Answers]]] = []
         self._count = 0
-        self._task: asyncio.Task[None] | None = None
+        self._busy = False
+        # A database elsewhere may take its time for each statement, not for the commit alone.
+        self._local = isinstance(service.journal.database, Sqlite)
 
-    async def ask(self, requests: Sequence[Request]) -> Answers:
+    def ask(self, requests: Sequence[Request]) -> asyncio.Future[Answers]:
         """Return the replies to some requests, once they are on disk."""
         if self._count + len(requests) > MAX_WAITING:
             raise Overloaded(f"{self._count:,} requests wait already", "try again in a second")
         self._count += len(requests)
-        asked: asyncio.Future[Answers] = asyncio.get_running_loop().create_future()
+        loop = asyncio.get_running_loop()
+        asked: asyncio.Future[Answers] = loop.create_future()
         self._waiting.append((requests, asked))
-        if self._task is None or self._task.done():
-            self._task = asyncio.create_task(self._work())
-        return await asked
+        if not self._busy:
+            self._busy = True
+            loop.call_soon(self._begin, loop)  # after all that has arrived by now
+        return asked
 
-    async def _work(self) -> None:
-        """Answer all that wait, until nothing does."""
-        while self._waiting:
-            held, self._waiting = self._waiting, []
-            requests = [request for asked, _ in held for request in asked]
-            self._count -= len(requests)
-            try:
-                answers = await self.do(partial(self.service.answer_many, requests))
-            except Exception as error:
-                answers = [error] * len(requests)
-            at = 0
-            for asked, told in held:
-                if not told.done():  # the client may have gone
-                    told.set_result(answers[at : at + len(asked)])
-                at += len(asked)
+    def _begin(self, loop: asyncio.AbstractEventLoop) -> None:
+        """Do all that waits, and let the thread wait for the disk."""
+        held, self._waiting = self._waiting, []
+        requests = [request for asked, _ in held for request in asked]
+        self._count = 0
+        try:
+            jobs = self.service.begin(requests) if self._local else None
+            self._thread.submit(self._commit, loop, held, requests, jobs)
+        except Exception as error:
+            self._answer(loop, held, [error] * len(requests))
+
+    def _commit(
+        self,
+        loop: asyncio.AbstractEventLoop,
+        held: list[tuple[Sequence[Request], asyncio.Future[Answers]]],
+        requests: list[Request],
+        jobs: list[Job] | None,
+    ) -> None:
+        """Wait for the disk, in the thread of the model."""
+        try:
+            if jobs is None:
+                answers = self.service.answer_many(requests)
+            else:
+                self.service.end(jobs)
+                answers = [job.outcome for job in jobs]
+        except Exception as error:
+            answers = [error] * len(requests)
+        with suppress(RuntimeError):  # the loop has ended
+            loop.call_soon_threadsafe(self._answer, loop, held, answers)
+
+    def _answer(
+        self,
+        loop: asyncio.AbstractEventLoop,
+        held: list[tuple[Sequence[Request], asyncio.Future[Answers]]],
+        answers: Answers,
+    ) -> None:
+        at = 0
+        for asked, told in held:
+            if not told.done():  # the client may have gone
+                told.set_result(answers[at : at + len(asked)])
+            at += len(asked)
+        self._busy = bool(self._waiting)
+        if self._busy:
+            loop.call_soon(self._begin, loop)
 
     async def do(self, act: Callable[[], T]) -> T:
         """Do something in the thread of the model."""

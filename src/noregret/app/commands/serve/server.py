@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import asynccontextmanager
 from typing import Any
@@ -12,6 +13,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import HTMLResponse, PlainTextResponse, Response
 from starlette.routing import Route
+from starlette.types import Receive, Scope, Send
 
 from noregret import service as served
 from noregret.app.commands.serve import challenges
@@ -50,7 +52,9 @@ class Body(msgspec.Struct, forbid_unknown_fields=True):
 
 
 decode = msgspec.json.Decoder(Body).decode
-encode = msgspec.json.Encoder().encode
+encoder = msgspec.json.Encoder()
+encode, encode_lines = encoder.encode, encoder.encode_lines
+logger = logging.getLogger("uvicorn.error")
 
 
 class TooLarge(ServiceError):
@@ -87,7 +91,8 @@ class Server:
         self.counts: dict[tuple[str, int], int] = {}  # by action and status
         self.feeds: Feeds = []  # of the models that brokers feed
         self.watching = Watching(self.desks)
-        self.app = Starlette(
+        self.hot = {f"/models/{n}/{action}": (n, action) for n in self.desks for action in SCOPES}
+        self.rest = Starlette(
             routes=[
                 Route("/models/{model}/certificate", self.certificate),
                 Route("/models/{model}/rows", self.rows),
@@ -110,6 +115,57 @@ class Server:
             },
             lifespan=self.lifespan,
         )
+
+    async def app(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer predictions and labels without a detour; the rest goes by its routes."""
+        found = self.hot.get(scope["path"]) if scope["type"] == "http" else None
+        if found is None or scope["method"] != "POST":
+            await self.rest(scope, receive, send)
+            return
+        model, action = found
+        try:
+            status, kind, body = await self.fast(model, action, scope["headers"], receive)
+            headers = [(b"content-type", kind), (b"content-length", b"%d" % len(body))]
+        except ClientDisconnect:
+            return
+        except Exception as error:
+            self.count(action, error)
+            if status_of(error) == 500:
+                logger.exception("%s", scope["path"])
+            response = problem(error)
+            await response(scope, receive, send)
+            return
+        await send({"type": "http.response.start", "status": status, "headers": headers})
+        await send({"type": "http.response.body", "body": body})
+
+    async def fast(
+        self, model: str, action: str, headers: list[tuple[bytes, bytes]], receive: Receive
+    ) -> tuple[int, bytes, bytes]:
+        """Return status, media type and body of the answer to a request or a batch."""
+        given = dict(headers)
+        if self.keys.keys:
+            self.keys.check(given.get(b"authorization", b"").decode("latin-1"), model,
+                            *SCOPES[action])  # fmt: skip
+        desk, target = self.desks[model], self.targets.get(model, "y")
+        kind = given.get(b"content-type", b"application/json")
+        batch = False
+        if kind != b"application/json":
+            media = kind.decode("latin-1").partition(";")[0].strip().lower()
+            batch = media == NDJSON
+            if not batch and media != JSON:
+                what = f"the body is {media}: send {JSON}, or {NDJSON} for many rows"
+                raise HTTPException(415, what)
+        body = await received(
+            receive, given.get(b"content-length"), MAX_BATCH if batch else MAX_BODY
+        )
+        if batch:
+            return 200, NDJSON.encode(), await self.batch(desk, action, body, target)
+        (answer,) = await desk.ask((request_of(action, body, target),))
+        if isinstance(answer, Exception):
+            raise answer
+        counted = action, 200
+        self.counts[counted] = self.counts.get(counted, 0) + 1
+        return 200, b"application/json", encode(told(answer))
 
     @asynccontextmanager
     async def lifespan(self, app: Starlette) -> AsyncIterator[None]:
@@ -146,48 +202,32 @@ class Server:
     # Predictions and labels.
 
     async def act(self, request: Request) -> Response:
-        """Predict, label or learn, and count the answer."""
+        """Refuse what is no prediction and no label."""
+        self.desk_of(request)
         action = request.path_params["action"]
-        if action not in SCOPES:
-            raise HTTPException(404, f"there is no action {action!r}: predict, label or learn")
-        try:
-            return await self.answered(action, request)
-        except Exception as error:
-            self.count(action, error)
-            raise
+        raise HTTPException(404, f"there is no action {action!r}: predict, label or learn")
 
-    async def answered(self, action: str, request: Request) -> Response:
-        """Answer one request, or a batch; what is refused before it is asked raises an error."""
-        desk = self.desk_of(request, *SCOPES[action])
-        kind = request.headers.get("content-type", JSON).partition(";")[0].strip().lower()
-        if kind == NDJSON:
-            return await self.batch(desk, action, request)
-        if kind != JSON:
-            raise HTTPException(415, f"the body is {kind}: send {JSON}, or {NDJSON} for many rows")
-        asked = request_of(action, await body_of(request, MAX_BODY), self.target_of(request))
-        (answer,) = await desk.ask([asked])
-        self.count(action, answer)
-        if isinstance(answer, Exception):
-            return problem(answer)
-        return Response(encode(told(answer)), media_type=JSON)
-
-    async def batch(self, desk: Desk, action: str, request: Request) -> Response:
+    async def batch(self, desk: Desk, action: str, body: bytes, target: str) -> bytes:
         """Answer many requests, a line each, all in one transaction."""
-        lines = (await body_of(request, MAX_BATCH)).splitlines()
-        lines = [line for line in lines if line.strip()]
+        lines = [line for line in body.splitlines() if line.strip()]
         if len(lines) > MAX_LINES:
             raise TooLarge(f"{len(lines):,} lines", f"send at most {MAX_LINES:,} at once")
-        parsed = [attempted(action, line, self.target_of(request)) for line in lines]
-        asked = [each for each in parsed if not isinstance(each, Exception)]
+        parsed = [attempted(action, line, target) for line in lines]
+        asked = [each for each in parsed if type(each) is served.Request]
         answers = iter(await desk.ask(asked) if asked else [])
-        found = [each if isinstance(each, Exception) else next(answers) for each in parsed]
-        for answer in found:
-            self.count(action, answer)
-        shown = [
-            problem_of(answer) if isinstance(answer, Exception) else told(answer)
-            for answer in found
-        ]
-        return Response(b"".join(encode(each) + b"\n" for each in shown), media_type=NDJSON)
+        shown, good = [], 0
+        for each in parsed:
+            answer = next(answers) if type(each) is served.Request else each
+            if type(answer) is served.Reply:
+                good += 1
+                shown.append(told(answer))
+            else:
+                assert isinstance(answer, Exception)
+                self.count(action, answer)
+                shown.append(problem_of(answer))
+        if good:
+            self.counts[action, 200] = self.counts.get((action, 200), 0) + good
+        return encode_lines(shown)
 
     # Results.
 
@@ -260,18 +300,22 @@ def as_json(value: Any) -> Response:
 # Requests.
 
 
-async def body_of(request: Request, most: int) -> bytes:
+async def received(receive: Receive, length: bytes | None, most: int) -> bytes:
     """Return the body of a request, or raise an error if it is too long."""
-    given = request.headers.get("content-length")
-    if given is not None and given.isdecimal() and int(given) > most:
-        raise TooLarge(f"a body of {int(given):,} bytes", f"send at most {most:,}")
+    if length is not None and length.isdigit() and int(length) > most:
+        raise TooLarge(f"a body of {int(length):,} bytes", f"send at most {most:,}")
     parts, size = [], 0
-    async for part in request.stream():
+    while True:
+        message = await receive()
+        if message["type"] == "http.disconnect":
+            raise ClientDisconnect
+        part = message.get("body", b"")
         size += len(part)
         if size > most:
             raise TooLarge(f"a body of more than {most:,} bytes", f"send at most {most:,}")
         parts.append(part)
-    return b"".join(parts)
+        if not message.get("more_body", False):
+            return parts[0] if len(parts) == 1 else b"".join(parts)
 
 
 def request_of(action: str, body: bytes, target: str) -> served.Request:
@@ -297,7 +341,8 @@ def request_of(action: str, body: bytes, target: str) -> served.Request:
             ("send outcomes as 'y', outside of 'x'", "serve with another --target"),
             feature=target,
         )
-    return served.Request(action, found.id, found.x, found.y, found.key)
+    sent = None if found.id is None else body.strip()
+    return served.Request(action, found.id, found.x, found.y, found.key, sent)
 
 
 def attempted(action: str, line: bytes, target: str) -> served.Request | Exception:
