@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import time
 from collections.abc import Iterator, Sequence
 from functools import cache
 from hashlib import blake2b
@@ -14,6 +15,8 @@ from noregret.errors import NoRegretError
 from noregret.service.database import Row
 
 SCHEMA = "noregret"
+# Seconds to wait for the lock of a schema.
+LOCK_WAIT = 2.0
 # Rows fetched at a time where all are read.
 FETCHED = 1000
 
@@ -51,8 +54,7 @@ class Postgres:
             raise NoRegretError(what, file=self.name) from None
         number = int.from_bytes(blake2b(schema.encode(), digest_size=8).digest(), signed=True)
         try:
-            taken = self.row("SELECT pg_try_advisory_lock(?)", [number])
-            if taken is None or not taken[0]:
+            if not self._locked(number):
                 what = "in use by another service"
                 raise NoRegretError(what, "stop that one first", file=self.name)
             self.run("SET synchronous_commit = on")
@@ -66,6 +68,15 @@ class Postgres:
         except BaseException:
             self.rows.close()
             raise
+
+    def _locked(self, number: int) -> bool:
+        """Take the lock; that of a connection that just ended may be held for a moment."""
+        until = time.monotonic() + LOCK_WAIT
+        while True:
+            taken = self.row("SELECT pg_try_advisory_lock(?)", [number])
+            if (taken is not None and taken[0]) or time.monotonic() > until:
+                return taken is not None and bool(taken[0])
+            time.sleep(0.02)
 
     def run(self, statement: str, values: Sequence[Any] = ()) -> None:
         """Execute a statement."""
