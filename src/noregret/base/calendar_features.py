@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Sequence
 from datetime import UTC, date, datetime, timedelta
 from typing import Any
 
@@ -34,11 +33,6 @@ EPOCH, MICROSECOND = datetime(1970, 1, 1), timedelta(microseconds=1)
 DAYS_TO_EPOCH = date(1970, 1, 1).toordinal()
 # Units of NumPy's times that are dates.
 DATE_UNITS = ("Y", "M", "W", "D")
-# Values of a column that are inspected for dates.
-MAX_DATES = 1_000
-# A date whose first part may be the day or the month, perhaps with a time.
-LOCAL_DATE = re.compile(r"\s*\d{1,2}([/.-])\d{1,2}\1\d{2}(?:\d{2})?(?:[ T,]+[\d:.]+\s*\w*)?\s*")
-
 
 # A complete date, perhaps with a time and a zone, as JSON writes them.
 ISO_DATE = re.compile(
@@ -50,12 +44,6 @@ DATE_LENGTH = len("2024-12-31")
 def is_written_time(value: Any) -> bool:
     """Return whether a value is text that looks like 2024-12-31 or 2024-12-31T23:59:59Z."""
     return isinstance(value, str) and ISO_DATE.fullmatch(value.strip()) is not None
-
-
-def local_date(values: Sequence[Any]) -> str:
-    """Return the first value, if all are dates such as 31/12/2024 or 12/31/2024; else nothing."""
-    there = [value for value in values[:MAX_DATES] if isinstance(value, str) and value.strip()]
-    return there[0] if there and all(map(LOCAL_DATE.fullmatch, there)) else ""
 
 
 def circle(size: int) -> Floats:
@@ -80,6 +68,8 @@ def circle_names(name: str, dates: bool) -> list[str]:
 def seconds_of(column: Any, numbers: Floats) -> Floats:
     """Return a column as seconds since 1970; NaN if missing, or too far away to be a time.
 
+    Infinities stay, so that they are refused as everywhere.
+
     ``numbers`` are its values as floats, in the unit of its type.
     """
     from pyarrow import types
@@ -96,12 +86,13 @@ def seconds_of(column: Any, numbers: Floats) -> Floats:
         for smallest, unit in reversed(SMALLEST_OF_UNIT):
             units[size >= smallest] = unit
         seconds = numbers / units
-    return np.where(np.abs(seconds) <= MAX_SECONDS, seconds, np.nan)
+    known = (np.abs(seconds) <= MAX_SECONDS) | np.isinf(numbers)
+    return np.where(known, seconds, np.nan)
 
 
 def calendar(name: str, seconds: Floats, dates: bool) -> tuple[dict[str, Floats], dict[str, Codes]]:
     """Return the numbers by feature, and the categories by part; 0 and −1 if missing."""
-    gone = np.isnan(seconds)
+    gone = ~np.isfinite(seconds)
     whole = np.floor(np.where(gone, 0.0, seconds)).astype(np.int64)
     days, rest = np.divmod(whole, SECONDS_PER_DAY)
     months = days.astype("datetime64[D]").astype("datetime64[M]").astype(np.int64) % 12

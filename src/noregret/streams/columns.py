@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from noregret.checks import similar
-from noregret.errors import BadExample, NoRegretError, Use, WrongUsage
+from noregret.errors import BadExample, NoRegretError, Use, WrongUsage, tell
 from noregret.limits import INTERCEPT
 from noregret.streams.block import Floats
 from noregret.streams.options import ASLEEP, AVERAGE, CORRECTED, MEDIAN, TAB, Options
@@ -202,6 +202,20 @@ class Roles:
         return np.array([at[name] for name in self.numbers], dtype=np.int32)
 
 
+def tell_absent(name: str, where: str) -> None:
+    """Warn that data to be scored lack a column of the model."""
+    tell(f"there is no column {name!r}: its values count as missing", file=where)
+
+
+def with_gaps(table: Any, types: dict[str, Any]) -> Any:
+    """Return an Arrow table with columns of missing values besides, of the given types."""
+    import pyarrow as pa
+
+    for name, kind in types.items():
+        table = table.append_column(name, pa.nulls(table.num_rows, kind))
+    return table
+
+
 def check_columns(names: Sequence[str], options: Options, where: str, needs_target: bool) -> None:
     """Check that the columns named in the options exist."""
     if needs_target and options.target is None:
@@ -364,6 +378,13 @@ def expanded(column: Any, name: str, roles: Roles) -> tuple[dict[str, Floats], l
 
     from noregret.base.calendar_features import seconds_of
 
+    kind = column.type.value_type if pa.types.is_dictionary(column.type) else column.type
+    if kind_of(kind) == TEXT:
+        from noregret.streams.local_dates import as_times, order_of
+
+        order = order_of(roles.options.dates, name)
+        assert order is not None
+        column = as_times(column, order, roles.kinds[name] == DATE)
     raw = column
     if pa.types.is_temporal(column.type):
         wide = pa.int32() if pa.types.is_date32(column.type) else pa.int64()

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
 from noregret.streams.columns import BOOLEAN, DATE, NUMBER, TEXT, TIME, ZONED
 
 
-def types_of(kinds: dict[str, str], used: Sequence[str]) -> dict[str, Any]:
-    """Return the Arrow type of each used column."""
+def types_of(
+    kinds: dict[str, str], used: Sequence[str], days: Collection[str] = ()
+) -> dict[str, Any]:
+    """Return the Arrow type of each used column; ``days`` are dates that Arrow does not parse."""
     import pyarrow as pa
 
     types = {
@@ -20,7 +22,7 @@ def types_of(kinds: dict[str, str], used: Sequence[str]) -> dict[str, Any]:
         TIME: pa.timestamp("us"),
         ZONED: pa.timestamp("us", "UTC"),
     }
-    return {name: types[kinds[name]] for name in used}
+    return {name: types[TEXT if name in days else kinds[name]] for name in used}
 
 
 def parsed(

@@ -7,6 +7,7 @@ import io
 import re
 from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime
+from json.encoder import encode_basestring_ascii as quoted
 from typing import NamedTuple
 
 from noregret.errors import BadExample, Cure, Place, Use
@@ -24,12 +25,16 @@ from noregret.streams.columns import (
 )
 from noregret.streams.csv_dialect import COMMA, POINT
 from noregret.streams.csv_quotes import Quotes
+from noregret.streams.local_dates import has_time, moment_in
+from noregret.streams.source import Piece
 
 NUMERAL = re.compile(
     r"\s*[+-]?(?:(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?|inf|infinity|nan)\s*", re.IGNORECASE | re.ASCII
 )
 # The cure for rows that span several lines.
 JOIN = Use("quotes", "multiline", "where a value in quotes goes on over several lines, use {}")
+# A carriage return inside a line, and a quoted value.
+BARE_RETURN, QUOTED = re.compile(rb"\r(?!\n|\Z)"), re.compile(rb'"[^"]*"')
 TRUTH = {"true": "true", "false": "false", "1": "true", "0": "false"}
 
 
@@ -130,6 +135,31 @@ def records(text: bytes, delimiter: str) -> Iterator[tuple[int, list[str] | BadE
         line = reader.line_num
 
 
+def check_returns(body: bytes | None, piece: Piece) -> None:
+    """Refuse carriage returns within lines; those in quotes of ``body``, if it is given, may be."""
+    text = piece.text() if body is None else QUOTED.sub(b"", body)
+    if BARE_RETURN.search(text):
+        raise BadExample(
+            "a carriage return stands within a line: lines end in \\n or \\r\\n",
+            "convert the file, or quote the value",
+            file=piece.path,
+        )
+
+
+def cells_as_json(text: bytes, delimiter: str, at: Sequence[int]) -> dict[int, str]:
+    """Return some cells of each record, as they are written, as JSON by its first line."""
+    lines = csv.reader(
+        io.StringIO(text.decode("utf-8", "replace"), newline=""), delimiter=delimiter
+    )
+    found: dict[int, str] = {}
+    first = 1
+    for record in lines:
+        said = [quoted(record[k]) if k < len(record) else "null" for k in at]
+        found[first] = f"[{', '.join(said)}]"
+        first = lines.line_num + 1
+    return found
+
+
 def row_lines(text: bytes, delimiter: str) -> list[int]:
     """Return the lines in which records begin."""
     if b'"' in text:
@@ -147,15 +177,17 @@ def repaired(
     asleep: bool = False,
     by_line: bool = False,
     marks: dict[str, str] | None = None,
+    orders: dict[str, str] | None = None,
     may_be_written: Callable[[str], bool] = lambda name: True,
 ) -> Mended:
     """Separate the records that can be used from those that cannot.
 
     With ``asleep`` numbers may be missing; with ``by_line`` quoted values end with the line.
     ``marks`` are the decimal marks of columns of other than plain numbers, and ``may_be_written``
-    tells in which others there may be such numbers.
+    tells in which others there may be such numbers. ``orders`` are those of day, month and year in
+    columns of dates that are not written as 2024-12-31.
     """
-    marks = marks or {}
+    marks, orders = marks or {}, orders or {}
     written: set[str] = set()
 
     def as_number(name: str, cell: str) -> str | None:
@@ -179,7 +211,8 @@ def repaired(
             named = [*zip(header, cells, strict=True)]
             for name, cell in named:
                 number = as_number(name, cell)
-                check_cell(name, cell, kinds.get(name), nothing, asleep, number)
+                order = orders.get(name)
+                check_cell(name, cell, kinds.get(name), nothing, asleep, number, order)
         except BadExample as error:
             faults.append(Fault(len(kept), error.at(line=line).with_traceback(None)))
         else:
@@ -188,7 +221,7 @@ def repaired(
                 if number is not cell and number is not None and kinds.get(name) == NUMBER:
                     written.add(name)
             writer.writerow(
-                usual(cell, kinds.get(name), nothing, number)
+                cell if name in orders else usual(cell, kinds.get(name), nothing, number)
                 for (name, cell), number in zip(named, numbers, strict=True)
             )
             kept.append(line)
@@ -222,8 +255,11 @@ def usual(cell: str, kind: str | None, nothing: Sequence[str], number: str | Non
     return cell
 
 
-def moment(cell: str, kind: str) -> str | None:
+def moment(cell: str, kind: str, order: str | None = None) -> str | None:
     """Return a date or time in the form that Arrow parses, or None if it is neither."""
+    if order is not None:
+        at = moment_in(cell, order)
+        return None if at is None or (kind == DATE and has_time(cell)) else at.isoformat()
     try:
         found = datetime.fromisoformat(cell.strip())
     except ValueError:
@@ -242,10 +278,12 @@ def check_cell(
     nothing: Sequence[str],
     asleep: bool,
     number: str | None,
+    order: str | None = None,
 ) -> None:
     """Raise an error for a cell that is not of the kind of its column.
 
-    ``number`` is the plain number that it stands for, or None.
+    ``number`` is the plain number that it stands for, or None; ``order`` that of dates which are
+    not written as 2024-12-31.
     """
     what, cures = "", list[Cure]()
     shown = cell if len(cell) <= 40 else cell[:40] + "…"
@@ -255,7 +293,7 @@ def check_cell(
         what = f"{shown!r} is not a number, but most values of the column are"
         names = Use("categories", [name], "read the column as names ({})")
         cures = ["correct it", "leave it empty" if asleep else names]
-    elif kind in TIMES and cell.strip() not in nothing and moment(cell, kind) is None:
+    elif kind in TIMES and cell.strip() not in nothing and moment(cell, kind, order) is None:
         what = f"{shown!r} is not among the {kind}, but most values of the column are"
         cures = ["correct it", Use("categories", [name], "read the column as names ({})")]
     elif kind == BOOLEAN and cell not in nothing and cell.strip().lower() not in TRUTH:

@@ -34,7 +34,7 @@ MAX_BITS = 30
 COLUMNS = ("drop", "keep", "categories", "text", "time")
 # Options that may be given several times. Columns of written numbers are detected, not given.
 WRITTEN = ("written_numbers", "decimal_commas")
-LISTS = (*COLUMNS, *WRITTEN, "interactions", "add", "passed")
+LISTS = (*COLUMNS, *WRITTEN, "dates", "interactions", "add", "passed")
 # How a file is written, which makes no difference to other formats.
 FORM = ("delimiter", "encoding", "sheet", *WRITTEN)
 # Options that do not apply to a table of forecasts.
@@ -42,6 +42,7 @@ NOT_FOR_EXPERTS = (
     "categories",
     "text",
     "time",
+    "dates",
     "interactions",
     "hash",
     "intercept",
@@ -78,6 +79,10 @@ class Options:
     time
         Columns of times that are numbers: seconds since 1970, or milliseconds, microseconds or
         nanoseconds if they are that large. Dates and times that are written as such are recognised.
+    dates
+        The order of day, month and year in dates such as 31/12/2024: ``dmy``, ``mdy`` or ``ymd``,
+        for columns in which it cannot be detected; ``due=mdy`` for a column alone. Orders that were
+        detected are named so.
     interactions
         Pairs of columns whose products become features besides: ``price*town``, or ``pairs`` for
         all pairs of columns except free text.
@@ -152,6 +157,7 @@ class Options:
     categories: tuple[str, ...] = ()
     text: tuple[str, ...] = ()
     time: tuple[str, ...] = ()
+    dates: tuple[str, ...] = ()
     interactions: tuple[str, ...] = ()
     missing: str = "stop"
     header: bool = True
@@ -187,6 +193,11 @@ class Options:
             object.__setattr__(self, "delimiter", TAB)
         for name, choices in CHOICES.items():
             one_of(name, getattr(self, name), choices)
+        if self.dates:
+            from noregret.streams.local_dates import check_order
+
+            for given in self.dates:
+                check_order(given)
         if self.hash is not None:
             object.__setattr__(self, "hash", whole("hash", self.hash, below=MAX_BITS + 1))
         if self.fourier is not None:

@@ -27,10 +27,13 @@ from noregret.streams.columns import (
 )
 from noregret.streams.csv_dialect import MISSING_WORDS, POINT
 from noregret.streams.csv_numerals import as_floats, plain
+from noregret.streams.local_dates import moment_in, order_of
 
 if TYPE_CHECKING:
     from noregret.streams.free_text import Bag
 
+# The cure for a value that is not a time.
+TIME_WRITTEN = "write it as 2024-12-31"
 BOOLEANS = {"true": 1.0, "false": 0.0}
 
 
@@ -46,7 +49,8 @@ def table_of(x: Mapping[str, Any], roles: Roles, columns: Mapping[str, Any]) -> 
     parts: list[Category] = []
     for name in roles.times:
         dates = roles.kinds[name] == DATE
-        made, found = calendar_columns(name, np.array([time_in(x.get(name), name)]), dates)
+        seconds = time_in(x.get(name), name, order_of(roles.options.dates, name))
+        made, found = calendar_columns(name, np.array([seconds]), dates)
         numbers |= made
         parts += found
     for name in roles.categories:
@@ -103,22 +107,31 @@ def as_float(value: Any, name: str) -> float:
         raise BadExample(what, feature=name) from None
 
 
-def time_in(value: Any, name: str) -> float:
-    """Return a raw value as seconds since 1970; NaN if it is missing."""
+def time_in(value: Any, name: str, order: str | None = None) -> float:
+    """Return a raw value as seconds since 1970; NaN if it is missing.
+
+    ``order`` is that of dates which are not written as 2024-12-31.
+    """
     import pyarrow as pa
 
     if is_gap(value) or (isinstance(value, str) and value.strip() in MISSING_WORDS):
         return math.nan
     if isinstance(value, str):
         try:
-            value = datetime.fromisoformat(value.strip())
+            local = None if order is None else moment_in(value, order)
+            value = local or datetime.fromisoformat(value.strip())
         except ValueError:
             what = f"{name!r} is {value[:40]!r}, not a date or time"
-            raise BadExample(what, "write it as 2024-12-31", feature=name) from None
+            raise BadExample(what, TIME_WRITTEN, feature=name) from None
     if isinstance(value, date | np.datetime64):
         found = seconds_in(value)
         return math.nan if found is None else found[0]
+    if isinstance(value, bool | np.bool_):
+        what = f"{name!r} is {bool(value)}, not a date or time"
+        raise BadExample(what, TIME_WRITTEN, feature=name)
     number = np.array([as_float(value, name)])
+    if np.isinf(number[0]):
+        raise BadExample(f"{name!r} is {number[0]:g}: every value must be finite", feature=name)
     return float(seconds_of(pa.array(number), number)[0])
 
 
@@ -167,7 +180,8 @@ def arrow_column(series: Any, roles: Roles, columns: Mapping[str, Any]) -> Any:
     if kind in TIMES and there in TIMES:
         return raw
     if name in roles.times:
-        seconds = [time_in(value, name) for value in series.to_list()]
+        order = order_of(roles.options.dates, name)
+        seconds = [time_in(value, name, order) for value in series.to_list()]
         ticks = [None if math.isnan(each) else round(each * 1e6) for each in seconds]
         return pa.array(ticks, pa.int64()).cast(pa.timestamp("us"))
     if there in (NUMBER, BOOLEAN):

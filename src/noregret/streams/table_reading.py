@@ -14,7 +14,17 @@ from noregret.checks import similar
 from noregret.errors import NoRegretError, Place, Use, tell
 from noregret.limits import INTERCEPT
 from noregret.streams.block import Block, Fault, Floats, Sparse
-from noregret.streams.columns import BOOLEAN, TEXT, Category, Roles, Table, known, listed
+from noregret.streams.columns import (
+    BOOLEAN,
+    DATE,
+    TEXT,
+    TIME,
+    Category,
+    Roles,
+    Table,
+    known,
+    listed,
+)
 from noregret.streams.columns_to_rows import dense_rows, faults_of, sparse_rows, without
 from noregret.streams.growth import Growth
 from noregret.streams.options import ASLEEP, CORRECTED, INDICATOR
@@ -41,18 +51,24 @@ class TableReading(Reading):
         self.others: dict[str, None] = {}  # other groups than the one in use
         self.correcting: dict[int, Correcting] = {}
         self.growth = Growth()
+        self.days: dict[str, str] = {}  # the kinds of columns of dates such as 31/12/2024
         super().__init__(stream, learning, state)
 
     def columns_state(self) -> dict[str, Any]:
-        """Return the kind of values in each column, and the columns found to hold free text."""
+        """Return the kinds of columns, and which were found to hold free text or local dates."""
         given = self.stream.options.text
         texts = [name for name in self.options.text if name not in given]
-        return {"kinds": self.kinds} | ({"texts": texts} if texts else {})
+        dates = [each for each in self.options.dates if each not in self.stream.options.dates]
+        found: dict[str, Any] = {"kinds": self.kinds}
+        found |= {"texts": texts} if texts else {}
+        return found | ({"days": self.days, "dates": dates} if self.days else {})
 
     def set_columns_state(self, state: dict[str, Any]) -> None:
         """Restore the kind of values in each column."""
         self.kinds = state["kinds"]
         self.add_texts(state.get("texts", ()))
+        self.days = dict(state.get("days", {}))
+        self.add_dates(state.get("dates", ()))
 
     def add_texts(self, names: Iterable[str]) -> None:
         """Take columns as free text, besides those that were named."""
@@ -61,37 +77,80 @@ class TableReading(Reading):
             self.options, text=(*given, *(name for name in names if name not in given))
         )
 
+    def add_dates(self, orders: Iterable[str]) -> None:
+        """Take columns as dates in some order, besides those that were named."""
+        given = self.options.dates
+        self.options = replace(
+            self.options, dates=(*given, *(each for each in orders if each not in given))
+        )
+
     def decide(self, stream: Stream, first: list[Block]) -> list[Block]:
-        """Continue with the options of a stream of the same files, and the texts found so far."""
-        texts = self.options.text
+        """Continue with the options of a stream of the same files, and what was found so far."""
+        texts, dates = self.options.text, self.options.dates
         first = super().decide(stream, first)
         self.add_texts(texts)
+        self.add_dates(dates)
         return first
 
+    def find_dates(self, columns: Mapping[str, Sequence[Any]], where: str) -> None:
+        """Detect columns of dates such as 31/12/2024 from their first values."""
+        from noregret.streams.local_dates import order_of, usual_order
+
+        options = self.options
+        if options.missing == ASLEEP or options.target is None:
+            return
+        apart = {options.target, options.group, options.id, *options.drop, *options.categories}
+        for name, values in columns.items():
+            used = name not in apart and (not options.keep or name in options.keep)
+            if used and name not in options.text and name not in self.days:
+                named = order_of(options.dates, name)
+                if named is not None or (options.sniff and self.learning):
+                    self.find_order(name, values, named, usual_order(options.dates), where)
+
+    def find_order(
+        self, name: str, values: Sequence[Any], named: str | None, usual: str | None, where: str
+    ) -> None:
+        """Detect in which order a column holds dates, if it does."""
+        from noregret.streams.local_dates import has_time, orders_in, there
+
+        texts = there(values)
+        orders = orders_in(texts)
+        if named is not None and named not in orders and texts:
+            what = f"column {name!r} does not hold dates in the order {named}: it has {texts[0]!r}"
+            raise NoRegretError(what, Use("dates", text="leave it out of {}"), file=where)
+        given = named or usual
+        if given in orders:
+            orders = [given]
+        if len(orders) == 1 and (given is not None or not self.at_once):
+            self.days[name] = TIME if any(map(has_time, texts)) else DATE
+            self.add_dates([f"{name}={orders[0]}"])
+        elif orders and not self.at_once:
+            tell(
+                f"column {name!r} holds dates such as {texts[0]!r}, which are taken as categories:"
+                " whether the day or the month comes first cannot be told from its first values",
+                (
+                    Use("dates", orders[0], "say which with {}"),
+                    Use("dates", orders[1], "or {}"),
+                    Use("drop", name, "{} to leave them out"),
+                    Use("categories", name, "{} if that is meant"),
+                ),
+                file=where,
+            )
+
     def find_texts(self, columns: Mapping[str, Sequence[Any]], where: str) -> None:
-        """Detect which text columns are free text, from their first values; tell of dates."""
-        from noregret.base.calendar_features import local_date
+        """Detect which text columns are dates or free text, from their first values."""
         from noregret.streams.free_text import is_free_text
 
+        self.find_dates(columns, where)
         options = self.options
         if self.at_once or not options.sniff or options.missing == ASLEEP or not self.learning:
             return
         apart = {options.target, options.group, *options.drop, *options.categories, *options.time}
+        apart |= self.days.keys()
         for name, values in columns.items():
             used = name not in apart and (not options.keep or name in options.keep)
             if not used or name in options.text:
                 continue
-            if date := local_date(values):
-                tell(
-                    f"column {name!r} holds dates such as {date!r}, which are taken as categories:"
-                    " whether the day or the month comes first is not guessed",
-                    (
-                        "write them as 2024-12-31",
-                        Use("drop", name, "{} to leave them out"),
-                        Use("categories", name, "{} if that is meant"),
-                    ),
-                    file=where,
-                )
             if not is_free_text(values):
                 continue
             self.add_texts([name])

@@ -21,6 +21,7 @@ FOR_TABLES = (
     "categories",
     "text",
     "time",
+    "dates",
     "interactions",
     "missing",
     "header",

@@ -78,7 +78,8 @@ def test_columns_in_any_order_more_of_them_and_no_target(model: Path, tmp_path: 
 
 def test_missing_columns_are_named(model: Path, tmp_path: Path) -> None:
     file = data.csv(tmp_path / "a.csv", data.frame().drop(columns="wind"))
-    assert "'wind'" in refused("predict", model, file)
+    assert "'wind': its values count as missing" in command("predict", model, file).err
+    assert "'wind'" in refused("predict", model, file, "--missing", "stop")
 
 
 def test_unseen_categories_and_features_say_nothing(model: Path, tmp_path: Path) -> None:

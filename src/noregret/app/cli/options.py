@@ -162,6 +162,11 @@ TIME = columns(
     "Columns of times in seconds since 1970 (or milliseconds, …); dates and times written as text"
     " are recognised. May be repeated.",
 )
+DATES = columns(
+    "--dates",
+    "The order of dates such as 01/02/2024 where it cannot be detected: dmy, mdy or ymd, or due=mdy"
+    " for one column. May be repeated.",
+)
 INTERACTIONS = columns(
     "--interactions",
     "Two columns whose product becomes a feature too, such as price*town; ‘pairs’ uses all pairs of"

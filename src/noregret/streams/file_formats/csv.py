@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-import io
 import os
-import re
 from collections.abc import Callable, Iterator
-from csv import reader
 from functools import cache, partial
-from json.encoder import encode_basestring_ascii as quoted
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -16,17 +12,29 @@ from numpy.typing import NDArray
 
 from noregret.errors import BadExample, Place, foreign, tell
 from noregret.streams.block import Block, Fault, Floats, placed
-from noregret.streams.columns import NUMBER, TEXT, Table, encoded, known, summaries
+from noregret.streams.columns import (
+    NUMBER,
+    TEXT,
+    Table,
+    encoded,
+    known,
+    summaries,
+    tell_absent,
+    with_gaps,
+)
 from noregret.streams.csv_dialect import COMMA, MISSING_WORDS, delimiter_of, is_latin_1
 from noregret.streams.csv_quotes import Joined, lines_that_look_like_rows, with_letters_quoted
 from noregret.streams.csv_repair import (
     Mended,
+    cells_as_json,
+    check_returns,
     difference,
     first_record,
     repaired,
     row_lines,
     split_names,
 )
+from noregret.streams.local_dates import order_of
 from noregret.streams.options import (
     ASLEEP,
     AUTO,
@@ -34,6 +42,7 @@ from noregret.streams.options import (
     LATIN_1,
     LINE,
     MULTILINE,
+    STOP,
     TAB,
     UTF_8,
 )
@@ -44,8 +53,6 @@ from noregret.streams.table_reading import TableReading
 
 # Bytes from which the kinds of columns are inferred.
 SAMPLE_BYTES = 1 << 20
-# A carriage return inside a line, and a quoted value.
-BARE_RETURN, QUOTED = re.compile(rb"\r(?!\n|\Z)"), re.compile(rb'"[^"]*"')
 
 
 class Text(NamedTuple):
@@ -83,6 +90,7 @@ class CsvReading(TableReading):
         self.careful = False  # whether line ends may be part of values
         self.told_joined = False  # whether it was told that lines were joined
         self.places: NDArray[np.int32] | None = None
+        self.absent: list[str] = []  # columns of the model that a file to be scored lacks
         super().__init__(stream, learning, state)
 
     def columns_state(self) -> dict[str, Any]:
@@ -143,14 +151,18 @@ class CsvReading(TableReading):
         assert self.kinds is not None
         roles = self.roles(piece.path)
         there = set(self.header)
-        for name in [*roles.numbers, *roles.categories, *roles.words]:
+        for name in roles.columns:
             if name not in there:
-                known(name, self.header, piece.path)
+                if self.learning or self.options.missing == STOP or not there & {*roles.columns}:
+                    known(name, self.header, piece.path)
+                tell_absent(name, piece.path)
+                self.absent.append(name)
         numeric = [self.kinds[name] == NUMBER for name in [*roles.numbers, roles.target] if name]
         places = self.vocabulary.positions(roles.dense_names)
-        in_order = bool((places == np.arange(len(places))).all()) or not len(self.vocabulary)
+        in_order = not len(self.vocabulary) or bool((places == np.arange(len(places))).all())
         pointed = COMMA not in self.marks(roles.columns).values()
-        if roles.plain and all(numeric) and in_order and pointed and self.options.group is None:
+        plain = roles.plain and not self.absent
+        if plain and all(numeric) and in_order and pointed and self.options.group is None:
             at = {name: k for k, name in enumerate(roles.dense_names)}
             numbers = set(roles.numbers)
             used = [at.get(name, -1) if name in numbers else -1 for name in self.header]
@@ -228,6 +240,7 @@ class CsvReading(TableReading):
             path, form = self.paths[0], (self.header, self.delimiter, self.options)
             kinds, self.decimals, texts = columns_in(sample, *form, self.may_be_written, path)
             self.find_texts(texts, path)
+            kinds |= self.days
         for words in (*self.options.categories, *self.options.text, self.options.group):
             if words in kinds:
                 kinds[words] = TEXT
@@ -312,15 +325,8 @@ class CsvReading(TableReading):
 
     def check_line_ends(self, body: bytes, piece: Piece) -> None:
         """Refuse carriage returns within lines: some readers end a line there, others do not."""
-        if b"\r" not in body:
-            return
-        text = QUOTED.sub(b"", body) if self.quotes == MULTILINE else piece.text()
-        if BARE_RETURN.search(text):
-            raise BadExample(
-                "a carriage return stands within a line: lines end in \\n or \\r\\n",
-                "convert the file, or quote the value",
-                file=piece.path,
-            )
+        if b"\r" in body:
+            check_returns(body if self.quotes == MULTILINE else None, piece)
 
     def joined_in(self, body: bytes) -> Joined | None:
         """Return lines that quotes have joined to one row, though each of them could be one."""
@@ -385,15 +391,16 @@ class CsvReading(TableReading):
         assert roles is not None
         assert self.kinds is not None
         assert self.header is not None
-        used = roles.columns
-        types = types_of(self.kinds, used)
+        used = [name for name in roles.columns if name not in self.absent]
+        types = types_of(self.kinds, roles.columns, self.days)
+        gaps = {name: types.pop(name) for name in self.absent}
         form = self.header, self.delimiter, MISSING_WORDS, types, used
         marks = self.marks(used)
         if not body.strip(b"\r\n"):
-            empty = pa.table({name: pa.array([], kind) for name, kind in types.items()})
+            empty = pa.table({name: pa.array([], kind) for name, kind in (types | gaps).items()})
             return encoded(empty, roles), None
         try:
-            return encoded(parsed(body, *form, marks), roles), None
+            return encoded(with_gaps(parsed(body, *form, marks), gaps), roles), None
         except pa.ArrowInvalid:
             kinds = {name: self.kinds[name] for name in used}
             asleep, by_line = self.options.missing == ASLEEP, self.quotes == LINE
@@ -406,12 +413,13 @@ class CsvReading(TableReading):
                 asleep=asleep,
                 by_line=by_line,
                 marks=marks,
+                orders={name: order_of(self.options.dates, name) or "" for name in self.days},
                 may_be_written=self.may_be_written,
             )
         try:
             if not mended.kept:
                 return self.arrow_table(b"", piece)[0], mended
-            return encoded(parsed(mended.text, *form), roles), mended
+            return encoded(with_gaps(parsed(mended.text, *form), gaps), roles), mended
         except pa.ArrowInvalid as error:
             raise BadExample(foreign(error), file=piece.path) from None
 
@@ -457,15 +465,8 @@ class CsvReading(TableReading):
     def passed_of(self, piece: Piece, block: Block, before: int) -> list[str]:
         """Return the values that are passed on, as they are written, as JSON."""
         assert self.header is not None
-        body = self.text_of(piece).body.decode("utf-8", "replace")
         at = [self.header.index(name) for name in self.options.passed]
-        records: dict[int, str] = {}  # by their first line
-        lines = reader(io.StringIO(body, newline=""), delimiter=self.delimiter)
-        first = 1
-        for record in lines:
-            said = [quoted(record[k]) if k < len(record) else "null" for k in at]
-            records[first] = f"[{', '.join(said)}]"
-            first = lines.line_num + 1
+        records = cells_as_json(self.text_of(piece).body, self.delimiter, at)
         if len(records) == len(block):  # every record is a row, in the same order
             return list(records.values())
         return [records[(block.place_of(row).line or 0) - before] for row in range(len(block))]

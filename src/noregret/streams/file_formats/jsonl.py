@@ -29,9 +29,9 @@ from noregret.streams.columns import (
     listed,
 )
 from noregret.streams.columns_to_rows import empty, no_outcome
-from noregret.streams.free_text import SAMPLE_VALUES
 from noregret.streams.json_forecasts import kinds_of, table_of
 from noregret.streams.json_lines import Lines, lines_of, one_by_one, parse
+from noregret.streams.local_dates import SAMPLE_VALUES, order_of
 from noregret.streams.options import ASLEEP, STOP, WRITTEN
 from noregret.streams.stream import State, Stream, reader_of
 from noregret.streams.table_reading import TableReading
@@ -127,6 +127,10 @@ class JsonlReading(TableReading):
         if self.learning and self.options.target not in table.column_names:
             return False
         found = {field.name: kind_of(field.type) for field in table.schema}
+        if self.kinds is None:
+            texts = [name for name, kind in found.items() if kind == TEXT]
+            columns = {name: table.column(name).slice(0, SAMPLE_VALUES) for name in texts}
+            self.find_texts({n: c.to_pylist() for n, c in columns.items()}, self.paths[0])
         if any(self.time_kind(name, first_of(table.column(name))) for name in found):
             return False
         for name in self.options.categories:
@@ -134,10 +138,6 @@ class JsonlReading(TableReading):
                 if pa.types.is_floating(table.schema.field(name).type):
                     return False  # 1.0 and 1 are different names, but look the same here
                 found[name] = TEXT
-        if self.kinds is None:
-            texts = [name for name, kind in found.items() if kind == TEXT]
-            columns = {name: table.column(name).slice(0, SAMPLE_VALUES) for name in texts}
-            self.find_texts({n: c.to_pylist() for n, c in columns.items()}, self.paths[0])
         before = self.kinds or {}
         usual = all(before.get(name, kind) == kind for name, kind in found.items())
         if usual:
@@ -337,13 +337,17 @@ class JsonlReading(TableReading):
             return None
         if is_written_time(value) and (options.sniff or name in options.time):
             return DATE if len(value.strip()) == DATE_LENGTH else TIME
+        if self.at_once and options.dates and isinstance(value, str):
+            self.find_dates({name: [value]}, self.paths[0])
+        if name in self.days:
+            return self.days[name]
         return TIME if name in options.time else None
 
     def time_in(self, name: str, value: Any, kind: str) -> dict[str, float]:
         """Return the features of a date or time."""
         from noregret.streams.raw_values import time_in
 
-        seconds = time_in(value, name)
+        seconds = time_in(value, name, order_of(self.options.dates, name))
         return (
             self.gap_in(name) if math.isnan(seconds) else features_at(name, seconds, kind == DATE)
         )

@@ -14,10 +14,20 @@ from typing import Any, NamedTuple
 from noregret.base.atomic_files import naming, new_hash
 from noregret.errors import BadExample, NoRegretError, Place, foreign
 from noregret.streams.block import Block
-from noregret.streams.columns import NUMBER, Roles, Table, encoded, kind_of
-from noregret.streams.free_text import SAMPLE_VALUES
+from noregret.streams.columns import (
+    NUMBER,
+    TEXT,
+    Roles,
+    Table,
+    encoded,
+    kind_of,
+    tell_absent,
+    with_gaps,
+)
+from noregret.streams.csv_arrow import types_of
+from noregret.streams.local_dates import SAMPLE_VALUES
 from noregret.streams.open_file import BLOCK
-from noregret.streams.options import WRITTEN, Options
+from noregret.streams.options import STOP, WRITTEN, Options
 from noregret.streams.seals import Range
 from noregret.streams.source import STDIN, Paths
 from noregret.streams.stream import Stream, reader_of
@@ -93,7 +103,9 @@ class ParquetReading(TableReading):
                     groups.append(group)
                 else:
                     first += length
-            wanted = [*dict.fromkeys([*roles.columns, *self.options.passed])]
+            there = {field.name for field in file.schema_arrow}
+            used = [name for name in roles.columns if name in there]
+            wanted = [*dict.fromkeys([*used, *self.options.passed])]
             for batch in file.iter_batches(ROWS_PER_BATCH, row_groups=groups, columns=wanted):
                 stop = first + batch.num_rows
                 if stop > skip:
@@ -125,11 +137,19 @@ class ParquetReading(TableReading):
 
     def encode(self, batch: Any, roles: Roles, number: int, *where: Any) -> Batch:
         """Turn Arrow's columns into arrays."""
+        from pyarrow import ArrowInvalid
+
         try:
             columns = [batch.column(name).to_pylist() for name in self.options.passed]
             passed = [json.dumps(values, default=str) for values in zip(*columns, strict=True)]
-            found = Batch(encoded(batch, roles), self.paths[number], number, *where)
+            gaps = [name for name in roles.columns if name not in batch.schema.names]
+            types = types_of(self.kinds or {}, gaps, self.days)
+            found = Batch(
+                encoded(with_gaps(batch, types), roles), self.paths[number], number, *where
+            )
             return found._replace(passed=passed)
+        except ArrowInvalid as error:
+            raise BadExample(str(error), file=self.paths[number]) from None
         except UnicodeDecodeError:
             raise BadExample(
                 "a column holds text that is not UTF-8", file=self.paths[number]
@@ -147,12 +167,17 @@ class ParquetReading(TableReading):
         for name in (*self.options.categories, *self.options.text, self.options.group):
             if name in kinds:
                 kinds[name] = "text"
+        kinds |= {name: day for name, day in self.days.items() if kinds.get(name) == TEXT}
         if self.kinds is None:
             self.kinds = kinds
         roles = self.roles(path)
         for name in roles.columns:
             held = self.kinds[name]
             if name not in kinds:
+                some = bool(kinds.keys() & {*roles.columns})  # a file without any is another one
+                if some and not self.learning and self.options.missing != STOP:
+                    tell_absent(name, path)
+                    continue
                 raise BadExample(f"there is no column {name!r}, which the others have", file=path)
             if kinds[name] != held and NUMBER not in (kinds[name], held):
                 raise BadExample(

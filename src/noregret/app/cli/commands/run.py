@@ -58,6 +58,7 @@ OPTIONS = [
     ask.CATEGORIES,
     ask.TEXT,
     ask.TIME,
+    ask.DATES,
     ask.INTERACTIONS,
     ask.MISSING,
     ask.ON_ERROR,
