@@ -101,11 +101,12 @@ class ModelTable:
         with self.reading():
             rows = self.rows.execute("SELECT key, rounds, loss FROM models").fetchall()
         try:
-            found = [(json.loads(key), rounds, loss) for key, rounds, loss in rows]
+            found = [(key_in(key), rounds, loss) for key, rounds, loss in rows]
         except (TypeError, ValueError):
             raise ModelFileError("a key is damaged", file=self.path) from None
         for key, rounds, loss in found:
-            if not isinstance(key, str | int) or not isinstance(rounds, int):
+            parts = key if isinstance(key, tuple) else (key,)
+            if not all(isinstance(part, str | int) for part in parts) or type(rounds) is not int:
                 raise ModelFileError(f"the key {key!r} is damaged", file=self.path)
             if not isinstance(loss, float) or not math.isfinite(loss):
                 raise ModelFileError(f"the loss of {key!r} is damaged", file=self.path)
@@ -119,6 +120,12 @@ class ModelTable:
                 self.rows.backup(copy)
         except sqlite3.Error as error:
             raise NoRegretError(f"cannot be written: {error}", file=path) from None
+
+
+def key_in(text: str) -> Any:
+    """Return the key that a text stands for."""
+    key = json.loads(text)
+    return tuple(key) if isinstance(key, list) else key
 
 
 def seal(key: str, rounds: Any, loss: Any, model: bytes) -> bytes:

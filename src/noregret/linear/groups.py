@@ -23,7 +23,7 @@ from noregret.errors import NoRegretError
 from noregret.linear.inputs import row_count
 from noregret.linear.learner import Learner
 
-Key = str | int
+Key = str | int | tuple[str | int, ...]
 # Bytes for learners held in memory at the same time.
 MEMORY = 1 << 30
 # Learners that are measured to find out how many fit, and the calls between two measurements.
@@ -50,9 +50,10 @@ class Record(NamedTuple):
 class Groups:
     """One learner per key, such as a shop, a sensor or a user.
 
-    A key is a string or an integer; it gets a learner of its own with its first example. Only the
-    most recently used learners are in memory: others go to a temporary file, and return from it bit
-    for bit when their key comes again. Calls from several threads wait for each other.
+    A key is a string or an integer, or a tuple of several; it gets a learner of its own with its
+    first example. Only the most recently used learners are in memory: others go to a temporary
+    file, and return from it bit for bit when their key comes again. Calls from several threads
+    wait for each other.
 
     Parameters
     ----------
@@ -129,8 +130,8 @@ class Groups:
         X
             Rows, as ``predict_many`` of a learner takes them.
         keys
-            The key of each row; for a data frame, the name of the column that has them, which is
-            then not a feature.
+            The key of each row; for a data frame, the name of the column that has them, or a
+            tuple of such names. These are then not features.
         """
         X, keys = self._apart(X, keys)
         found: NDArray[Any] | None = None
@@ -170,10 +171,17 @@ class Groups:
 
     def _apart(self, X: Any, keys: Any) -> tuple[Any, list[Key]]:
         """Return the rows without the keys, and the keys."""
+        framed = hasattr(X, "columns") or hasattr(X, "column_names")
         if isinstance(keys, str):
-            if not (hasattr(X, "columns") or hasattr(X, "column_names")):
+            if not framed:
                 raise TypeError("a column of keys needs a data frame: give one key per row")
             X, keys = without_column(X, keys)
+        elif framed and isinstance(keys, tuple) and all(isinstance(name, str) for name in keys):
+            columns = []
+            for name in keys:
+                X, values = without_column(X, name)
+                columns.append(values)
+            keys = list(zip(*columns, strict=True))
         keys = [key_of(key) for key in (keys.tolist() if hasattr(keys, "tolist") else keys)]
         if row_count(X) != len(keys):
             raise ValueError(f"{row_count(X)} rows, but {len(keys)} keys")
@@ -369,7 +377,9 @@ def key_of(key: Any) -> Key:
         return str(key)
     if isinstance(key, Integral) and not isinstance(key, bool):
         return int(key)
-    raise TypeError(f"a key is a string or a whole number: got {key!r}")
+    if isinstance(key, tuple) and len(key) > 1 and not any(isinstance(part, tuple) for part in key):
+        return tuple(key_of(part) for part in key)  # type: ignore[misc]
+    raise TypeError(f"a key is a string or a whole number, or a tuple of several: got {key!r}")
 
 
 def bare(learner: Learner) -> bytes:

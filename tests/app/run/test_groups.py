@@ -250,3 +250,30 @@ def test_the_models_of_groups_predict_raw_rows_as_the_run_did(
     assert one == (made if target != "number" else pytest.approx(made, rel=1e-12))
     again.learn_one("Bern", raw[0], y[0])
     assert again["Bern"].rounds == 1
+
+
+def test_two_columns_name_groups_as_one_column_of_both_would(tmp_path: Path) -> None:
+    both = FRAME.assign(item=[f"n{n % 3}" for n in range(len(FRAME))])
+    joined = FRAME.assign(shop=both["shop"] + " " + both["item"])
+    made = {}
+    for name, frame, by in (("two", both, "shop,item"), ("one", joined, "shop")):
+        file, out = written(frame, tmp_path / f"{name}.csv"), tmp_path / f"{name}-made.csv"
+        files = ["--predictions", out, "--model", tmp_path / f"{name}.m"]
+        done("run", file, "--target", "sold", "--group", by, *files)
+        made[name] = pd.read_csv(out).prediction.tolist()
+    assert made["two"] == made["one"]
+    groups, one = (noregret.Groups.load(tmp_path / f"{name}.m", resident=2) for name in made)
+    assert sorted(groups) == sorted(set(zip(both["shop"], both["item"], strict=True)))
+    asked = groups.predict_many(both.drop(columns="sold"), keys=("shop", "item"))
+    assert asked.tolist() == one.predict_many(joined.drop(columns="sold"), keys="shop").tolist()
+
+
+def test_a_row_without_one_of_its_keys_is_refused(tmp_path: Path) -> None:
+    text = "shop,item,x,y\nOslo,a,1,2\nOslo,,1,2\n"
+    (tmp_path / "gap.csv").write_text(text)
+    told = refused("run", tmp_path / "gap.csv", "--target", "y", "--group", "shop,item")
+    assert "'item' is empty" in told
+    told = refused(
+        "run", tmp_path / "gap.csv", "--target", "y", "--group", "shop,item", "--only", "a", code=2
+    )
+    assert "one column" in told

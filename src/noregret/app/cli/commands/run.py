@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shlex
 import sys
+from argparse import ArgumentTypeError
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -72,8 +73,8 @@ OPTIONS = [
         "--group",
         dest="by",
         metavar="COLUMN",
-        help="The column that names the group of each row, such as a shop: every group has a"
-        " learner of its own.",
+        help="The column that names the group of each row, such as a shop, or several, such as"
+        " shop,item: every group has a learner of its own.",
     ),
     ask.ONLY.but("With --group: use only the rows of this group, as a game of its own."),
     ask.option(
@@ -213,7 +214,11 @@ def run(given: Namespace) -> None:
 
     params = ask.params_of(given.parameter)
     # The rows of one group are a game like any other.
-    group, given.by = (given.by, None) if given.only is not None else (None, given.by)
+    group, given.by = None, columns_of(given.by)
+    if given.only is not None and given.by is not None:
+        if len(given.by) > 1:
+            raise WrongUsage("--only chooses a group by one column: give --group one column")
+        (group,), given.by = given.by, None
     check_options(given)
     made, resume = learner_of(given.learner, params), given.resume
     check_task(given.task, made, given, params)
@@ -254,6 +259,16 @@ def run(given: Namespace) -> None:
     if answers is not None and answers.closed and not work.failures:
         raise BrokenPipeError
     concluded(result, given, work.failures, way_on(work), stderr=answers is not None)
+
+
+def columns_of(text: str | None) -> list[str] | None:
+    """Return the columns that --group names."""
+    if text is None:
+        return None
+    try:
+        return ask.names(text)
+    except ArgumentTypeError as error:
+        raise WrongUsage(f"--group: {error}") from None
 
 
 def stream_asked(given: Namespace, group: str | None, classes: bool, resume: str | None) -> Stream:
@@ -302,7 +317,7 @@ def check_absent(given: Namespace, unfit: dict[str, str], other: str) -> None:
 
 def passing(given: Namespace) -> dict[str, Any]:
     """Return the columns to copy into the predictions, with groups and ids, and those to drop."""
-    apart = [name for name in (given.by, given.id) if name is not None]
+    apart = [*(given.by or ()), *(() if given.id is None else (given.id,))]
     names = [*apart, *(given.passed or ())]
     for name in names:
         if name in TAKEN:

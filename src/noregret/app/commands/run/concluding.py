@@ -109,7 +109,12 @@ def conclude(
 
 def group_counts(records: list[Record]) -> tuple[GroupCount, ...]:
     """Return the records of groups, the largest mean losses first."""
-    return tuple(GroupCount(str(r.key), r.rounds, r.mean_loss) for r in records)
+    return tuple(GroupCount(named(r.key), r.rounds, r.mean_loss) for r in records)
+
+
+def named(key: object) -> str:
+    """Return the name of a group; of several columns, their values."""
+    return ", ".join(map(str, key)) if isinstance(key, tuple) else str(key)
 
 
 def constant_of_rows(run: Run) -> Constant | None:

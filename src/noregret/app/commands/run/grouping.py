@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -38,12 +38,12 @@ class Grouping:
     ----------
     learner
         The learner that every group starts with.
-    column
-        The column that names the group of each row; the first of those that are passed on.
+    columns
+        The columns that name the group of each row; the first of those that are passed on.
     """
 
-    def __init__(self, learner: Learner, column: str) -> None:
-        self.groups, self.column = Groups(learner), column
+    def __init__(self, learner: Learner, columns: Sequence[str]) -> None:
+        self.groups, self.columns = Groups(learner), tuple(columns)
         self.keys: dict[str, Any] = {}  # by their tags; None for no name
         self.at_once = FEWEST
         self.rounds = self.mistakes = 0
@@ -99,21 +99,24 @@ class Grouping:
         if len(known) > MAX_KNOWN:
             known.clear()
         for tag in set(tags).difference(known):
-            key = json.loads(tag)[0]
-            named = isinstance(key, str | int) and not isinstance(key, bool) and key != ""
-            known[tag] = key if named else None
+            parts = tuple(json.loads(tag)[: len(self.columns)])
+            known[tag] = None if not all(map(is_name, parts)) else parts if parts[1:] else parts[0]
         keys = [known[tag] for tag in tags]
-        what = f"column {self.column!r} is empty or no name: every row needs its group"
         bad = {}
         if None in keys:
-            bad = {
-                row: BadExample(what, feature=self.column)
-                for row, key in enumerate(keys)
-                if key is None
-            }
+            bad = {row: self.nameless(tags[row]) for row, key in enumerate(keys) if key is None}
         if not bad:
             return keys, block
         return [key for row, key in enumerate(keys) if row not in bad], without(block, bad)
+
+    def nameless(self, tag: str) -> BadExample:
+        """Return the error of a row whose group has no name."""
+        parts = json.loads(tag)
+        column = next(
+            name for name, part in zip(self.columns, parts, strict=False) if not is_name(part)
+        )
+        what = f"column {column!r} is empty or no name: every row needs its group"
+        return BadExample(what, feature=column)
 
     def play_part(
         self, block: Block, keys: list[Any], part: slice, names: list[str], scores: Floats
@@ -266,6 +269,11 @@ class Grouping:
             at += used
             left = left[used:]
         return faults
+
+
+def is_name(value: Any) -> bool:
+    """Return whether a value may name a group."""
+    return isinstance(value, str | int) and not isinstance(value, bool) and value != ""
 
 
 def play_table(

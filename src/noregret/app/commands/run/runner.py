@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import os
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from itertools import chain
@@ -94,7 +94,7 @@ class Run:
     save_every
         Seconds between saves of the model.
     group
-        A column that assigns rows to groups, each with a learner of its own.
+        Columns that assign rows to groups, each with a learner of its own.
     """
 
     stream: Stream
@@ -112,7 +112,7 @@ class Run:
     task: str | None = None
     answers: Answers | None = None
     save_every: float | None = None
-    group: str | None = None
+    group: Sequence[str] | None = None
 
     def __post_init__(self) -> None:
         self.kept_at = self.checkpoint or self.resume
