@@ -160,9 +160,8 @@ class CsvReading(TableReading):
         numeric = [self.kinds[name] == NUMBER for name in [*roles.numbers, roles.target] if name]
         places = self.vocabulary.positions(roles.dense_names)
         in_order = not len(self.vocabulary) or bool((places == np.arange(len(places))).all())
-        pointed = COMMA not in self.marks(roles.columns).values()
-        plain = roles.plain and not self.absent
-        if plain and all(numeric) and in_order and pointed and self.options.group is None:
+        simple = not self.absent and COMMA not in self.marks(roles.columns).values()
+        if roles.plain and all(numeric) and in_order and simple and self.options.group is None:
             at = {name: k for k, name in enumerate(roles.dense_names)}
             numbers = set(roles.numbers)
             used = [at.get(name, -1) if name in numbers else -1 for name in self.header]
