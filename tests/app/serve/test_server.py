@@ -15,9 +15,11 @@ import pytest
 
 import noregret as nr
 from noregret.app.cli.app import run
+from noregret.app.commands.serve.desk import Desk
 from noregret.app.commands.serve.interface import described
 from noregret.app.commands.serve.keys import Keys, new_key, stanza
 from noregret.app.commands.serve.server import Server as Application
+from noregret.service import Reply, Request, Service
 from tests.app.serve.running import Server
 
 JSON, NDJSON = "application/json", "application/x-ndjson"
@@ -321,3 +323,20 @@ def test_the_api_lists_every_change_of_challengers() -> None:
     for action in ("challengers", "promote", "retire", "rollback"):
         assert "post" in paths[f"/models/{{model}}/{action}"]
     assert "get" in paths["/models/{model}/challengers"]
+
+
+def test_questions_and_requests_at_the_same_time_never_wait_for_each_other(tmp_path: Path) -> None:
+    """Metrics, as the dashboard samples them, come in between commits."""
+
+    async def main() -> None:
+        desk = Desk(Service(nr.Nlms(), tmp_path / "s.db"))
+        for k in range(20):
+            asked = desk.ask([Request("learn", f"{k}", {"a": 1.0}, 1.0)])
+            told, _, _ = await asyncio.wait_for(
+                asyncio.gather(asked, desk.do(desk.service.metrics), asyncio.sleep(0)), 20
+            )
+            assert isinstance(told[0], Reply)
+            assert told[0].seq == k + 1
+        desk.close()
+
+    asyncio.run(main())

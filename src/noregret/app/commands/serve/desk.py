@@ -36,7 +36,9 @@ class Desk:
 
     def __init__(self, service: Service) -> None:
         self.service = service
+        # Questions wait until the disk has what is under way, so that they need another thread.
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="noregret-serve")
+        self._disk = ThreadPoolExecutor(1, thread_name_prefix="noregret-disk")
         self._waiting: list[tuple[Sequence[Request], asyncio.Future[Answers]]] = []
         self._count = 0
         self._busy = False
@@ -63,7 +65,7 @@ class Desk:
         self._count = 0
         try:
             jobs = self.service.begin(requests) if self._local else None
-            self._thread.submit(self._commit, loop, held, requests, jobs)
+            self._disk.submit(self._commit, loop, held, requests, jobs)
         except Exception as error:
             self._answer(loop, held, [error] * len(requests))
 
@@ -74,7 +76,7 @@ class Desk:
         requests: list[Request],
         jobs: list[Job] | None,
     ) -> None:
-        """Wait for the disk, in the thread of the model."""
+        """Wait for the disk, in a thread for that."""
         try:
             if jobs is None:
                 answers = self.service.answer_many(requests)
@@ -109,6 +111,7 @@ class Desk:
         """Finish what is under way, and close the journal."""
         self._thread.submit(self.service.close).result()
         self._thread.shutdown()
+        self._disk.shutdown()
 
     def facts(self) -> dict[str, Any]:
         """Return what anyone may know of the model."""
