@@ -107,6 +107,12 @@ FORMS: dict[str, list[dict[str, Any]]] = {
         {"loss": "quantile", "loss_parameter": 0.8, "recent": False},
     ],
     "auto-classes": [{"recent": False}],
+    "mondrian-forest": [
+        {"loss": "logistic"},
+        {"trees": 2, "nodes": 9, "seed": 3},
+        {"loss": "logistic", "trees": 1, "nodes": 3},
+    ],
+    "mondrian-forest-classes": [{"trees": 3, "nodes": 7, "seed": 1}],
     "vaw": [{"penalty": 0.1, "forgetting": 0.9}],
     "online-newton": [
         {"form": "diagonal"},
@@ -307,8 +313,9 @@ def classes_for(y: Floats, seed: int) -> NDArray[Any]:
 
 
 def is_foretold(variant: Variant, learner: Any, label: Any) -> bool:
-    """Return whether scores tell the loss of a label: of auto, only if its class is known."""
-    return variant.name != "auto-classes" or label in learner.classes
+    """Return whether scores tell the loss of a label: of mixtures, only if its class is known."""
+    mixtures = ("auto-classes", "mondrian-forest-classes")
+    return variant.name not in mixtures or label in learner.classes
 
 
 def class_loss(name: str, scores: Mapping[Any, float], label: Any) -> float:

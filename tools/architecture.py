@@ -30,7 +30,7 @@ LAYERS = (
     ("proof.theorems",),
     ("proof.certificates",),
     ("proof.game",),
-    ("auto",),
+    ("auto", "forests"),
     ("learners",),
     ("experts",),
     ("bandits", "portfolios", "filters", "echo"),

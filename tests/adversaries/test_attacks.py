@@ -49,6 +49,8 @@ REACHED = {
     "ogd-anytime": 0.97,
     "logistic": 0.65,
     "auto-classes": 0.9,
+    "mondrian-forest-chances": 0.94,
+    "mondrian-forest-classes": 0.94,
     "multiclass-hinge": 0.99,
     "multiclass-perceptron": 0.999,
     "softmax": 0.58,

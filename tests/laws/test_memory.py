@@ -47,6 +47,9 @@ def kept_once(work: Callable[[], None]) -> int:
 def sizes(learner: nr.Learner) -> dict[str, int]:
     arrays, numbers, features = learner.get_state()
     held = {name: array.nbytes for name, array in arrays.items()}
+    if "nodes" in arrays:  # trees shrink and grow again below their budget
+        assert arrays["counts"].max() <= learner.params["nodes"]
+        held["nodes"] = 0
     return held | {"numbers": len(numbers), "features": len(features)}
 
 

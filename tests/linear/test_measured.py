@@ -36,7 +36,10 @@ def readings(variant: Variant, X: Floats, y: Any) -> dict[str, Floats]:
     norms, peaks = np.linalg.norm(X, axis=1), np.abs(X).max(axis=1)
     if variant.classes:
         found = {"norm": norms, "peak": peaks, "outcome": np.zeros(len(X))}
-        if variant.name == "auto-classes":  # scores do not tell the gradient by that of a new class
+        if variant.name in (
+            "auto-classes",
+            "mondrian-forest-classes",
+        ):  # scores do not tell the gradient by that of a new class
             return found
         pulls = class_slopes(plain, X, y)
         return found | {

@@ -268,6 +268,27 @@ def auto_chances(plan: Plan) -> tuple[nr.Learner, Pairs]:
     return learner, against(plan, learner, 1.0, scale(rng, 3))
 
 
+@case("mondrian-forest")
+def mondrian_forest(plan: Plan) -> tuple[nr.Learner, Pairs]:
+    rng = choice(plan)
+    learner = nr.make(
+        "mondrian-forest", trees=int(rng.integers(1, 5)), nodes=int(rng.choice([3, 10, 1000]))
+    )
+    return learner, against(plan, learner, scale(rng, 3), scale(rng, 3))
+
+
+@case("mondrian-forest-chances")
+def mondrian_forest_chances(plan: Plan) -> tuple[nr.Learner, Pairs]:
+    rng = choice(plan)
+    learner = nr.make(
+        "mondrian-forest",
+        loss="logistic",
+        trees=int(rng.integers(1, 5)),
+        nodes=int(rng.choice([3, 10, 1000])),
+    )
+    return learner, against(plan, learner, 1.0, scale(rng, 3))
+
+
 def linear_theorems() -> dict[str, nr.Theorem]:
     """Return the theorems of linear learners; the other families are tried in their own folders."""
     return {

@@ -88,6 +88,15 @@ def auto_classes(plan: Plan) -> tuple[Any, Any]:
     return learner, against(plan, learner, scale(rng, 3))
 
 
+@case("mondrian-forest-classes")
+def mondrian_forest_classes(plan: Plan) -> tuple[Any, Any]:
+    rng = choice(plan)
+    learner = nr.MondrianForestClasses(
+        trees=int(rng.integers(1, 5)), nodes=int(rng.choice([3, 10, 1000]))
+    )
+    return learner, against(plan, learner, scale(rng, 3))
+
+
 @case("multiclass-perceptron")
 def multiclass_perceptron(plan: Plan) -> tuple[Any, Any]:
     """Examples are pushed towards their class until it leads by a margin."""

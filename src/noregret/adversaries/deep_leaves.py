@@ -1,0 +1,65 @@
+"""An adversary of Mondrian forests: islands that only deep leaves can tell from what is around."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from noregret.adversaries import Attack, Rounds, adversary
+
+if TYPE_CHECKING:
+    from noregret.linear.learner import Learner
+
+
+@adversary(
+    Attack(
+        "mondrian-forest-chances",
+        {"loss": "logistic", "trees": 1},
+        {"places": 20, "rounds": 2000},
+        "Every island is paid for at once, at both rates: the rest is the price of the mixture.",
+    ),
+    Attack(
+        "mondrian-forest-classes",
+        {"trees": 1},
+        {"places": 20, "rounds": 2000},
+        "The same, with two classes.",
+    ),
+)
+def islands(
+    learner: Learner, places: int = 20, rounds: int = 2000, width: float = 100.0, visits: int = 4
+) -> Rounds:
+    """Show the same label in many places, and the other one a little beside each of them.
+
+    Next to a place, the new leaf first predicts what the nodes above do. One outcome later it
+    predicts the other label, and no other node does: the mixture has to pay for the prior
+    probability of the leaf in a single round, which is small because the split comes late.
+
+    Parameters
+    ----------
+    learner
+        ``mondrian-forest`` with the logistic loss, or ``mondrian-forest-classes``, with one tree;
+        its state is not used.
+    places
+        The number of places.
+    rounds
+        The number of rounds in each of them.
+    width
+        The distance of an island from its place, times ``places`` · ``rounds``.
+    visits
+        The number of rounds on each island.
+
+    Examples
+    --------
+    >>> from noregret import MondrianForest, play
+    >>> learner = MondrianForest(loss="logistic", trees=1)
+    >>> play(learner, islands(learner)).certificate().theorem.tightness > 0.9
+    True
+    """
+    aside = width / (places * rounds)
+    for k in range(places + 1):  # leaves of one label are not split
+        yield [k / places], k % 2 == 1
+    for k in range(places):
+        for _ in range(rounds):
+            yield [k / places], False
+    for k in range(places):
+        for _ in range(visits):
+            yield [k / places + aside], True

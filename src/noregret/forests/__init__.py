@@ -1,0 +1,1 @@
+"""Aggregated Mondrian forests: the engines, compiled."""

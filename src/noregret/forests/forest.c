@@ -1,0 +1,278 @@
+/* The forest: features and their scales, the mixture of the trees, and what a round costs. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "forest.h"
+
+/* The share of a feature that says nothing about the outcome, beside the one whose splits save most. */
+#define IDLE_SHARE 0.003
+/* The share of the feature that is correlated most, beside the one whose splits save most. */
+#define LINEAR_SHARE 0.2
+
+static uint64_t mixed(uint64_t z)
+{
+    z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9ULL;
+    z = (z ^ (z >> 27)) * 0x94D049BB133111EBULL;
+    return z ^ (z >> 31);
+}
+
+int noregret_forest_members(const noregret_forest* f)
+{
+    return FOREST_RATES * (1 + f->trees);
+}
+
+static int outputs(const noregret_forest* f)
+{
+    return f->classes ? f->classes : 1;
+}
+
+/* Room. */
+
+int noregret_forest_room(noregret_tree* t, ptrdiff_t room, ptrdiff_t stride)
+{
+    double* node;
+    double* spare;
+    int32_t* at;
+    if (room <= t->room)
+        return 1;
+    if ((node = realloc(t->node, room * stride * sizeof(double))) == NULL)
+        return 0;
+    t->node = node;
+    if ((at = realloc(t->at, room * sizeof(int32_t))) == NULL)
+        return 0;
+    t->at = at;
+    if ((spare = realloc(t->spare, 4 * room * sizeof(double))) == NULL)
+        return 0;
+    t->spare = spare;
+    t->room = room;
+    return 1;
+}
+
+int noregret_forest_begin(noregret_forest* f, int trees, ptrdiff_t budget, int classes, uint64_t seed)
+{
+    memset(f, 0, sizeof *f);
+    f->trees = trees;
+    f->budget = budget;
+    f->classes = classes;
+    f->tree = calloc(trees, sizeof *f->tree);
+    f->paid = calloc(FOREST_RATES * (1 + trees), sizeof(double));
+    if (f->tree == NULL || f->paid == NULL)
+        return 0;
+    for (int i = 0; i < trees; i++)
+        f->tree[i].random = mixed(mixed(seed + 0x9E3779B97F4A7C15ULL) + 0x9E3779B97F4A7C15ULL * (uint64_t)(i + 1));
+    return noregret_forest_widen(f, 0, classes);
+}
+
+void noregret_forest_end(noregret_forest* f)
+{
+    for (int i = 0; f->tree != NULL && i < f->trees; i++) {
+        free(f->tree[i].node);
+        free(f->tree[i].at);
+        free(f->tree[i].spare);
+    }
+    free(f->tree);
+    free(f->paid);
+    free(f->column);
+    free(f->row);
+    free(f->rates);
+    free(f->said);
+    memset(f, 0, sizeof *f);
+}
+
+/* Copies the nodes of a tree to rows with other room for classes and features, from the last on. */
+static void spread(const noregret_forest* f, noregret_tree* t, int class_room, ptrdiff_t width, ptrdiff_t stride)
+{
+    for (ptrdiff_t k = t->count - 1; k >= 0; k--) {
+        const double* from = t->node + k * f->stride;
+        double* to = t->node + k * stride;
+        const double* low = from + FOREST_FIELDS + f->class_room;
+        memmove(to + FOREST_FIELDS + class_room + width, low + f->width, f->width * sizeof(double));
+        memmove(to + FOREST_FIELDS + class_room, low, f->width * sizeof(double));
+        memmove(to, from, (FOREST_FIELDS + f->class_room) * sizeof(double));
+        /* A feature that joins was absent, that is, 0, in all rows so far. */
+        for (ptrdiff_t j = f->width; j < width; j++)
+            to[FOREST_FIELDS + class_room + j] = to[FOREST_FIELDS + class_room + width + j] = 0;
+        for (int c = f->class_room; c < class_room; c++)
+            to[FOREST_FIELDS + c] = 0;
+    }
+}
+
+static int larger(double** array, ptrdiff_t numbers)
+{
+    double* made = realloc(*array, (numbers > 0 ? numbers : 1) * sizeof(double));
+    if (made != NULL)
+        *array = made;
+    return made != NULL;
+}
+
+int noregret_forest_widen(noregret_forest* f, ptrdiff_t features, int classes)
+{
+    ptrdiff_t width = f->width;
+    int class_room = f->class_room > 0 ? f->class_room : 1;
+    if (width < features)
+        width = features > width + width / 2 ? features : width + width / 2;
+    while (class_room < classes)
+        class_room *= 2;
+    if (f->stride == 0 || width > f->width || class_room > f->class_room) {
+        ptrdiff_t stride = FOREST_FIELDS + class_room + 2 * width, before = f->width;
+        for (int i = 0; i < f->trees; i++) {
+            double* node;
+            if (f->tree[i].room == 0)
+                continue;
+            if ((node = realloc(f->tree[i].node, f->tree[i].room * stride * sizeof(double))) == NULL)
+                return 0;
+            f->tree[i].node = node;
+        }
+        if (!larger(&f->column, COLUMN_FIELDS * width) || !larger(&f->row, width) || !larger(&f->rates, width) ||
+            !larger(&f->said, noregret_forest_members(f) * (ptrdiff_t)(class_room + 1)))
+            return 0;
+        for (int i = 0; i < f->trees; i++)
+            spread(f, &f->tree[i], class_room, width, stride);
+        memset(f->column + COLUMN_FIELDS * before, 0, COLUMN_FIELDS * (width - before) * sizeof(double));
+        f->width = width;
+        f->class_room = class_room;
+        f->stride = stride;
+    }
+    f->features = features;
+    return 1;
+}
+
+/* Lets a class join, with half an outcome in every node. The room must be there. */
+void noregret_forest_admit(noregret_forest* f)
+{
+    for (int i = 0; i < f->trees; i++)
+        for (ptrdiff_t k = 0; k < f->tree[i].count; k++)
+            f->tree[i].node[k * f->stride + FOREST_FIELDS + f->classes] = 0.5;
+    f->classes++;
+}
+
+/* The mixture. */
+
+/* The price of a nat: 1 / the proven rate. */
+double noregret_forest_unit(const noregret_forest* f)
+{
+    return f->classes ? 1.0 : 2 * f->scale * f->scale;
+}
+
+static double prior_of(const noregret_forest* f, int member)
+{
+    return member < FOREST_RATES ? 0.5 / FOREST_RATES : 0.5 / (FOREST_RATES * f->trees);
+}
+
+void noregret_forest_predict(const noregret_forest* f, const double* row, double* said, double* out)
+{
+    int n = noregret_forest_members(f), wide = outputs(f);
+    double unit = noregret_forest_unit(f), least = INFINITY, total = 0;
+    for (int k = 0; k < FOREST_RATES * wide; k++)
+        said[k] = 0;
+    for (int i = 0; i < f->trees; i++) {
+        double* own = said + FOREST_RATES * wide * (1 + i);
+        noregret_tree_predict(f, &f->tree[i], row, own);
+        for (int k = 0; k < FOREST_RATES * wide; k++)
+            said[k] += own[k] / f->trees;
+    }
+    for (int k = 0; k < n; k++)
+        least = f->paid[k] < least ? f->paid[k] : least;
+    for (int c = 0; c < wide; c++)
+        out[c] = 0;
+    for (int k = 0; k < n; k++) {
+        double weight = prior_of(f, k) * (unit > 0 ? exp((least - f->paid[k]) / unit) : 1.0);
+        total += weight;
+        for (int c = 0; c < wide; c++)
+            out[c] += weight * said[k * wide + c];
+    }
+    for (int c = 0; c < wide; c++)
+        out[c] /= total;
+}
+
+/* The share of the loss that a split by a feature saves. */
+static double gain_of(const double* s)
+{
+    return s[COLUMN_GAIN] > 0 ? s[COLUMN_GAIN] / s[COLUMN_TRIED] : 0;
+}
+
+/* How fast features are split, per unit of each: the wider a box in terms of the feature's own range,
+   and the more the feature has to do with the outcome, the faster. They add up to 1 over all ranges. */
+static void weigh_features(noregret_forest* f)
+{
+    double most = 0, best = 0, total = 0;
+    /* Of more than two classes, numbers say nothing about their order. */
+    double spread = f->classes > 2 ? 0 : f->outcome_spread;
+    for (ptrdiff_t j = 0; j < f->features; j++) {
+        const double* s = f->column + COLUMN_FIELDS * j;
+        double both = s[COLUMN_SPREAD] * spread, gain = gain_of(s);
+        f->rates[j] = both > 0 ? s[COLUMN_SHARED] / s[COLUMN_SPREAD] * (s[COLUMN_SHARED] / spread) : 0;
+        most = f->rates[j] > most ? f->rates[j] : most;
+        best = gain > best ? gain : best;
+    }
+    for (ptrdiff_t j = 0; j < f->features; j++) {
+        const double* s = f->column + COLUMN_FIELDS * j;
+        double share = IDLE_SHARE;
+        share += most > 0 ? LINEAR_SHARE * (f->rates[j] / most) : 0;
+        share += best > 0 ? gain_of(s) / best : 0;
+        share = s[COLUMN_HIGH] > s[COLUMN_LOW] ? share : 0;
+        total += share;
+        f->rates[j] = share > 0 ? share / (s[COLUMN_HIGH] - s[COLUMN_LOW]) : 0;
+    }
+    for (ptrdiff_t j = 0; total > 0 && j < f->features; j++)
+        f->rates[j] /= total;
+}
+
+/* Counts the row and the outcome in the statistics of the features. */
+static void measure(noregret_forest* f, double y)
+{
+    double t = (double)f->rounds, above = y - f->outcome_mean;
+    f->outcome_mean += above / t;
+    f->outcome_spread += above * (y - f->outcome_mean);
+    for (ptrdiff_t j = 0; j < f->features; j++) {
+        double* s = f->column + COLUMN_FIELDS * j;
+        double x = f->row[j], off = x - s[COLUMN_MEAN];
+        if (f->rounds == 1)
+            s[COLUMN_LOW] = s[COLUMN_HIGH] = x;
+        s[COLUMN_LOW] = x < s[COLUMN_LOW] ? x : s[COLUMN_LOW];
+        s[COLUMN_HIGH] = x > s[COLUMN_HIGH] ? x : s[COLUMN_HIGH];
+        s[COLUMN_MEAN] += off / t;
+        s[COLUMN_SPREAD] += off * (x - s[COLUMN_MEAN]);
+        s[COLUMN_SHARED] += off * (y - f->outcome_mean);
+    }
+    weigh_features(f);
+}
+
+int noregret_forest_learn(noregret_forest* f, double y)
+{
+    int n = noregret_forest_members(f), wide = outputs(f), c = f->classes ? (int)y : 0;
+    double* mixture = f->said + (ptrdiff_t)n * wide;
+    for (int i = 0; i < f->trees; i++) {
+        noregret_tree* t = &f->tree[i];
+        if (t->count + 2 > f->budget) {
+            if (!noregret_tree_collapse(f, t))
+                return 0;
+        } else if (t->count + 2 > t->room) {
+            ptrdiff_t room = 2 * t->room > 16 ? 2 * t->room : 16;
+            if (!noregret_forest_room(t, room < f->budget ? room : f->budget, f->stride))
+                return 0;
+        }
+    }
+    noregret_forest_predict(f, f->row, f->said, mixture);
+    f->rounds++;
+    if (!f->classes) {
+        f->low = f->rounds == 1 || y < f->low ? y : f->low;
+        f->high = f->rounds == 1 || y > f->high ? y : f->high;
+        if (f->high - f->low > f->scale) {
+            int power;
+            double share = frexp(f->high - f->low, &power);
+            f->scale = ldexp(1.0, share == 0.5 ? power - 1 : power);
+            for (int i = 0; i < f->trees; i++)
+                noregret_tree_reweigh(f, &f->tree[i]);
+        }
+    }
+    for (int k = 0; k < n; k++) {
+        double says = f->said[k * wide + c];
+        f->paid[k] += f->classes ? -log(says) : (says - y) * (says - y);
+    }
+    measure(f, y);
+    for (int i = 0; i < f->trees; i++)
+        noregret_tree_learn(f, &f->tree[i], f->row, y);
+    return 1;
+}

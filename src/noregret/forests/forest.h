@@ -1,0 +1,83 @@
+/* Aggregated Mondrian forests: trees that grow with the rows, mixed over all their prunings. */
+#ifndef NOREGRET_FOREST_H
+#define NOREGRET_FOREST_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum {
+    FOREST_RATES = 2,    /* weights per node: at the proven rate, and at a bolder one */
+    FOREST_FIELDS = 12,  /* numbers per node besides counts of classes and its box */
+};
+
+/* A node is a row of numbers: these, the counts of the classes, then the box: low ends, high ends. */
+enum {
+    LEFT,        /* the child below the threshold; 0 for a leaf, as the root is no child */
+    RIGHT,
+    PARENT,
+    FEATURE,
+    THRESHOLD,
+    TIME,        /* of its split; 0 for a leaf */
+    LOSS,        /* of its own forecaster, in the rounds whose rows came here */
+    COUNT,       /* outcomes behind the mean, numbers only; may be a fraction */
+    STOP,        /* at each rate, the posterior probability that the pruning stops here, given that it */
+    GO = STOP + FOREST_RATES,  /* gets here, and of going on; both are kept, for accuracy near 0 and 1 */
+};
+
+typedef struct {
+    double* node;        /* room * stride numbers; node 0 is the root */
+    int32_t* at;         /* scratch: room numbers of nodes */
+    double* spare;       /* scratch: 4 * room */
+    ptrdiff_t count, room;
+    uint64_t random;
+    double collapsed;    /* cost of the collapsed subtrees at the proven rate, in units of loss */
+} noregret_tree;
+
+typedef struct {
+    noregret_tree* tree;
+    int trees;
+    ptrdiff_t budget;    /* nodes per tree */
+    int classes;         /* 0 for numbers */
+    int class_room;      /* counts that fit in a node: at least 1, which is the mean of numbers */
+    ptrdiff_t features, width;  /* those that trees split by, and room for them in a node */
+    ptrdiff_t stride;    /* numbers per node */
+    long long rounds;
+    double low, high;    /* range of the outcomes */
+    double scale;        /* a power of two, at least high - low */
+    double* column;      /* statistics of the features, COLUMN_FIELDS * width */
+    double* paid;        /* losses of the members: mixtures per rate, then trees by rate */
+    double* row;         /* scratch of a round, of width numbers */
+    double* rates;       /* scratch of a round: how fast each feature is split, per unit */
+    double* said;        /* scratch of a round: predictions of the members */
+    double outcome_mean, outcome_spread;
+} noregret_forest;
+
+enum { COLUMN_LOW, COLUMN_HIGH, COLUMN_MEAN, COLUMN_SPREAD, COLUMN_SHARED, COLUMN_GAIN, COLUMN_TRIED, COLUMN_FIELDS };
+
+int noregret_forest_begin(noregret_forest* f, int trees, ptrdiff_t budget, int classes, uint64_t seed);
+void noregret_forest_end(noregret_forest* f);
+/* Room for features and classes: 0 if there is no memory, and then nothing has changed. */
+int noregret_forest_widen(noregret_forest* f, ptrdiff_t features, int classes);
+int noregret_forest_room(noregret_tree* t, ptrdiff_t room, ptrdiff_t stride);
+void noregret_forest_admit(noregret_forest* f);
+
+int noregret_forest_members(const noregret_forest* f);
+/* Predictions of one tree at both rates: FOREST_RATES blocks of a number, or of a probability per class. */
+void noregret_tree_predict(const noregret_forest* f, const noregret_tree* t, const double* row, double* out);
+/* The mixture of all members; said has room for what each says. */
+void noregret_forest_predict(const noregret_forest* f, const double* row, double* said, double* out);
+/* Learns from f->row: returns 0 if there is no memory, and then nothing has changed. */
+int noregret_forest_learn(noregret_forest* f, double y);
+/* Learns one row with one tree; the rates of features are those of f. */
+void noregret_tree_learn(noregret_forest* f, noregret_tree* t, const double* row, double y);
+void noregret_tree_reweigh(noregret_forest* f, noregret_tree* t);
+int noregret_tree_collapse(noregret_forest* f, noregret_tree* t);
+double noregret_forest_unit(const noregret_forest* f);
+
+/* The best pruning by loss + unit * log-prior: its loss, its price, its leaves; and the least loss of any. */
+void noregret_tree_best(const noregret_forest* f, noregret_tree* t, double unit, double out[4]);
+/* The order in which parents come before their children, in t->at. */
+void noregret_tree_order(const noregret_forest* f, noregret_tree* t);
+double noregret_prior_go(const noregret_forest* f, const noregret_tree* t, const double* v);
+
+#endif

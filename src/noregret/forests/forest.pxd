@@ -1,0 +1,52 @@
+from libc.stdint cimport uint64_t
+
+from noregret.linear.engine.engine cimport Engine, Row
+
+
+cdef extern from "forest.h" nogil:
+    int FOREST_RATES, FOREST_FIELDS, COLUMN_FIELDS, PARENT, LEFT, RIGHT, FEATURE, TIME, STOP, GO
+    ctypedef struct noregret_tree:
+        double* node
+        Py_ssize_t count, room
+        uint64_t random
+        double collapsed
+    ctypedef struct noregret_forest:
+        noregret_tree* tree
+        int trees, classes, class_room
+        Py_ssize_t budget, features, width, stride
+        long long rounds
+        double low, high, scale
+        double* column
+        double* paid
+        double* row
+        double outcome_mean, outcome_spread
+    int noregret_forest_begin(noregret_forest* f, int trees, Py_ssize_t budget, int classes, uint64_t seed)
+    void noregret_forest_end(noregret_forest* f)
+    int noregret_forest_widen(noregret_forest* f, Py_ssize_t features, int classes)
+    int noregret_forest_room(noregret_tree* t, Py_ssize_t room, Py_ssize_t stride)
+    void noregret_forest_admit(noregret_forest* f)
+    int noregret_forest_members(const noregret_forest* f)
+    void noregret_tree_predict(const noregret_forest* f, const noregret_tree* t, const double* row, double* out)
+    void noregret_forest_predict(const noregret_forest* f, const double* row, double* said, double* out)
+    int noregret_forest_learn(noregret_forest* f, double y)
+    void noregret_tree_learn(noregret_forest* f, noregret_tree* t, const double* row, double y)
+    double noregret_forest_unit(const noregret_forest* f)
+    void noregret_tree_best(const noregret_forest* f, noregret_tree* t, double unit, double* out)
+
+
+cdef enum:
+    MAX_SPLIT = 256  # features that trees split by: the first ones
+
+
+cdef class Grove:
+    cdef noregret_forest forest
+    cdef readonly object params
+
+    cdef int resize(self, Py_ssize_t size) except -1
+    cdef void take_row(self, const Row* row, double* out) noexcept nogil
+    cdef bint predict(self, const Row* row, double* out) noexcept nogil
+    cdef int learn(self, const Row* row, double y) noexcept nogil
+
+
+cdef class Forest(Engine):
+    cdef readonly Grove grove

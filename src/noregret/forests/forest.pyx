@@ -1,0 +1,285 @@
+"""The engine of Mondrian forests for numbers and labels, and the trees that it shares with the one for classes."""
+
+from libc.math cimport INFINITY, NAN, log
+from libc.stdlib cimport free, malloc
+from libc.string cimport memcpy, memset
+
+import numpy as np
+
+cimport cython
+
+from noregret.base.compiled.losses cimport as_loss
+from noregret.linear.engine.engine cimport FINE, NO_MEMORY, Engine, Row, position
+
+from noregret.base.compiled.machine import zeros
+from noregret.checks import one_of, state_arrays
+
+LOSSES: tuple[str, ...] = ("square", "logistic")
+# Numbers of the state besides the nodes.
+WHOLE = ("rounds", "low", "high", "scale", "outcome_mean", "outcome_spread")
+
+
+cdef class Grove:
+    """The trees of a forest.
+
+    Parameters
+    ----------
+    trees
+        Their number.
+    nodes
+        The number of nodes that each may have.
+    seed
+        The seed of the random numbers.
+    classes
+        2 for labels, 0 for numbers and for classes that join later.
+    """
+
+    def __cinit__(self, trees, nodes, seed, classes=0):
+        self.params = (trees, nodes, seed, classes)
+        if not noregret_forest_begin(&self.forest, trees, nodes, classes, seed):
+            raise MemoryError("no memory left for the trees")
+
+    def __dealloc__(self):
+        noregret_forest_end(&self.forest)
+
+    cdef int resize(self, Py_ssize_t size) except -1:
+        """Make room for features; the first ones only, if there are too many."""
+        cdef Py_ssize_t before = self.forest.features, j
+        if not noregret_forest_widen(&self.forest, min(size, MAX_SPLIT), self.forest.classes):
+            raise MemoryError("no memory left for the boxes of the nodes")
+        for j in range(self.forest.features, before):  # refused features leave nothing behind
+            memset(self.forest.column + COLUMN_FIELDS * j, 0, COLUMN_FIELDS * sizeof(double))
+        return 0
+
+    cdef void take_row(self, const Row* row, double* out) noexcept nogil:
+        """Write the row out, absent features as 0."""
+        cdef Py_ssize_t k, i, n = self.forest.features
+        memset(out, 0, n * sizeof(double))
+        for k in range(row.count):
+            i = position(row, k)
+            if i >= n:
+                break
+            out[i] = row.values[k]
+
+    cdef bint predict(self, const Row* row, double* out) noexcept nogil:
+        """Fill in the prediction, or the probabilities of the classes; return False if there is no memory."""
+        cdef double[MAX_SPLIT] dense
+        cdef Py_ssize_t wide = max(1, self.forest.classes)
+        cdef double* said = <double*> malloc(noregret_forest_members(&self.forest) * wide * sizeof(double))
+        if said == NULL:
+            return False
+        self.take_row(row, dense)
+        noregret_forest_predict(&self.forest, dense, said, out)
+        free(said)
+        return True
+
+    cdef int learn(self, const Row* row, double y) noexcept nogil:
+        """Learn from a row, or return NO_MEMORY."""
+        self.take_row(row, self.forest.row)
+        return FINE if noregret_forest_learn(&self.forest, y) else NO_MEMORY
+
+    # Findings.
+
+    def best(self, double unit) -> Floats:
+        """Return, per tree, the best pruning at a price per nat: loss, price, leaves; and the least loss of any."""
+        cdef double[:, ::1] found = np.zeros((self.forest.trees, 4))
+        cdef int i
+        for i in range(self.forest.trees):
+            noregret_tree_best(&self.forest, &self.forest.tree[i], unit, &found[i, 0])
+        return np.asarray(found)
+
+    def accounts(self) -> dict[str, Floats]:
+        """Return the evidence for the theorems, a number per tree in each array."""
+        cdef int i, n = self.forest.trees
+        unit = noregret_forest_unit(&self.forest)
+        found = self.best(unit)
+        collapsed = np.array([self.forest.tree[i].collapsed for i in range(n)])
+        # Rounds that widen the range of the outcomes: of the trees, and of their mixture.
+        growth = 0.0 if self.forest.classes else 8.0 / 3.0 * self.forest.scale ** 2
+        return {
+            "pruned": found[:, 0].copy(), "least": found[:, 3].copy(), "leaves": found[:, 2].copy(),
+            "price": found[:, 1] + collapsed + unit * np.log(2 * FOREST_RATES * n) + growth,
+            "collapsed": collapsed, "range": np.array([self.forest.high - self.forest.low]),
+        }
+
+    def tables(self) -> list[Floats]:
+        """Return the nodes of each tree, one per row, in the order of the fields, counts and boxes."""
+        cdef noregret_forest* f = &self.forest
+        cdef double[:, ::1] table
+        cdef Py_ssize_t k, own = FOREST_FIELDS + f.class_room
+        cdef Py_ssize_t counts = max(1, f.classes)
+        cdef Py_ssize_t wide = FOREST_FIELDS + counts + 2 * f.features
+        cdef int i
+        made = []
+        for i in range(f.trees):
+            table = np.zeros((f.tree[i].count, wide))
+            for k in range(f.tree[i].count):
+                node = f.tree[i].node + k * f.stride
+                memcpy(&table[k, 0], node, (FOREST_FIELDS + counts) * sizeof(double))
+                if f.features:
+                    memcpy(&table[k, FOREST_FIELDS + counts], node + own, f.features * sizeof(double))
+                    memcpy(&table[k, FOREST_FIELDS + counts + f.features], node + own + f.width, f.features * sizeof(double))
+            made.append(np.asarray(table))
+        return made
+
+    # The state.
+
+    def get_state(self):
+        """Return the state as arrays."""
+        cdef noregret_forest* f = &self.forest
+        cdef int i
+        tables = self.tables()
+        columns = np.array([f.column[k] for k in range(COLUMN_FIELDS * f.features)])
+        halves = [(f.tree[i].random >> 32, f.tree[i].random & 0xFFFFFFFF) for i in range(f.trees)]
+        return {
+            "nodes": np.concatenate([table.ravel() for table in tables]),
+            "counts": np.array([float(len(table)) for table in tables]),
+            "random": np.array(halves, dtype=np.float64).ravel(),
+            "collapsed": np.array([f.tree[i].collapsed for i in range(f.trees)]),
+            "paid": np.array([f.paid[k] for k in range(noregret_forest_members(f))]),
+            "columns": columns,
+            "outcomes": np.array([<double> f.rounds, f.low, f.high, f.scale, f.outcome_mean, f.outcome_spread]),
+        }
+
+    def take(self, arrays, Py_ssize_t size, Py_ssize_t classes):
+        """Return new trees with a state, or raise ValueError if it does not fit."""
+        trees, nodes, seed, first = self.params
+        cdef Grove made = Grove(trees, nodes, seed, first)
+        cdef noregret_forest* f = &made.forest
+        cdef Py_ssize_t n = min(size, MAX_SPLIT), counts, wide, at = 0, k, own
+        cdef double[:, ::1] table
+        cdef int i
+        if first and classes != first:
+            raise ValueError("the state has other classes")
+        if not noregret_forest_widen(f, n, <int> classes):
+            raise MemoryError("no memory left for the nodes")
+        f.classes = <int> classes
+        counts, own = max(1, f.classes), FOREST_FIELDS + f.class_room
+        wide = FOREST_FIELDS + counts + 2 * n
+        per_tree = np.asarray(arrays.get("counts", ()))
+        if per_tree.shape != (trees,) or not ((per_tree >= 0) & (per_tree <= nodes) & (per_tree == np.floor(per_tree))).all():
+            raise ValueError("the state's numbers of nodes make no sense")
+        state_arrays(arrays, {
+            "nodes": int(per_tree.sum()) * wide, "counts": trees, "random": 2 * trees, "collapsed": trees,
+            "paid": noregret_forest_members(f), "columns": COLUMN_FIELDS * n, "outcomes": len(WHOLE),
+        })
+        halves = arrays["random"]
+        if not ((halves >= 0) & (halves < 2.0**32) & (halves == np.floor(halves))).all():
+            raise ValueError("the state's random numbers make no sense")
+        for i in range(trees):
+            count = int(per_tree[i])
+            table = np.ascontiguousarray(arrays["nodes"][at:at + count * wide].reshape(count, wide))
+            at += count * wide
+            check_nodes(np.asarray(table), n, counts, f.classes > 0)
+            if not noregret_forest_room(&f.tree[i], max(count, 1), f.stride):
+                raise MemoryError("no memory left for the nodes")
+            f.tree[i].count = count
+            memset(f.tree[i].node, 0, f.tree[i].room * f.stride * sizeof(double))
+            for k in range(count):
+                node = f.tree[i].node + k * f.stride
+                memcpy(node, &table[k, 0], (FOREST_FIELDS + counts) * sizeof(double))
+                if n:
+                    memcpy(node + own, &table[k, FOREST_FIELDS + counts], n * sizeof(double))
+                    memcpy(node + own + f.width, &table[k, FOREST_FIELDS + counts + n], n * sizeof(double))
+            f.tree[i].random = (<uint64_t> int(halves[2 * i]) << 32) | <uint64_t> int(halves[2 * i + 1])
+            f.tree[i].collapsed = arrays["collapsed"][i]
+        for k in range(noregret_forest_members(f)):
+            f.paid[k] = arrays["paid"][k]
+        for k in range(COLUMN_FIELDS * n):
+            f.column[k] = arrays["columns"][k]
+        rounds, f.low, f.high, f.scale, f.outcome_mean, f.outcome_spread = arrays["outcomes"].tolist()
+        if not (0 <= rounds < 2**53 and rounds == int(rounds) and f.scale >= 0 and f.low <= f.high and f.outcome_spread >= 0):
+            raise ValueError("the state's outcomes make no sense")
+        f.rounds = int(rounds)
+        if any((per_tree > 0) != (rounds > 0)):
+            raise ValueError("a tree has nodes after its first round, and none before")
+        return made
+
+
+def check_nodes(table, Py_ssize_t features, Py_ssize_t counts, bint labels):
+    """Raise ValueError if nodes are not those of a tree."""
+    cdef Py_ssize_t n = len(table)
+    if n == 0:
+        return
+    left, right, parent = table[:, LEFT], table[:, RIGHT], table[:, PARENT]
+    places = table[:, [LEFT, RIGHT, PARENT]]
+    fits = ((places >= 0) & (places < n) & (places == np.floor(places))).all() and ((left > 0) == (right > 0)).all()
+    inner = np.flatnonzero(left > 0)
+    children = np.concatenate([left[inner], right[inner]])
+    fits = fits and np.array_equal(np.sort(children), np.arange(1.0, n)) and parent[0] == 0
+    split = table[inner, FEATURE]
+    fits = fits and ((split >= 0) & (split < features) & (split == np.floor(split))).all()
+    fits = fits and (parent[children.astype(int)] == np.concatenate([inner, inner])).all()
+    if fits:  # times increase from a node to its children, so that no node is its own ancestor
+        below = inner[inner > 0]
+        fits = (table[inner, TIME] > 0).all() and (table[below, TIME] > table[parent[below].astype(int), TIME]).all()
+    odds = table[:, STOP:GO + FOREST_RATES]
+    fits = fits and ((odds >= 0) & (odds <= 1 + 1e-9)).all() and (table[inner][:, STOP:GO + FOREST_RATES] > 0).all()
+    own = table[:, FOREST_FIELDS:FOREST_FIELDS + counts]
+    if not fits or (labels and not ((own > 0).any(axis=1) & (own >= 0).all(axis=1)).all()):
+        raise ValueError("the state's nodes are not those of a tree")
+
+
+@cython.final
+cdef class Forest(Engine):
+    """A Mondrian forest for numbers, or for two labels.
+
+    Parameters
+    ----------
+    loss
+        ``square`` or ``logistic``.
+    trees, nodes, seed
+        As in ``Grove``.
+    """
+
+    ADVICE = "scale the outcomes down"
+
+    def __cinit__(self, loss="square", trees=10, nodes=4000, seed=0):
+        one_of("loss", loss, LOSSES)
+        self.loss = as_loss(loss, None)
+        self.grove = Grove(trees, nodes, seed, 2 if loss == "logistic" else 0)
+
+    cdef int resize(self, Py_ssize_t size) except -1:
+        if size > self.capacity:
+            self.arrays["stored"] = zeros(max(size, 2 * self.size, 16))
+            self.relocate()
+        self.grove.resize(size)
+        self.size = size
+        return 0
+
+    cdef double score(self, Row* row) noexcept nogil:
+        cdef double[2] out
+        Engine.score(self, row)
+        if not row.norm2 < 1e300:
+            return NAN
+        if not self.grove.predict(row, out):
+            return INFINITY
+        return log(out[1]) - log(out[0]) if self.loss.table.labels else out[0]
+
+    cdef int update(self, Row* row, double score, double slope, double y) noexcept nogil:
+        return self.grove.learn(row, (1.0 if y > 0 else 0.0) if self.loss.table.labels else y)
+
+    def accounts(self) -> dict[str, Floats]:
+        """Return the evidence for the theorems, a number per tree in each array."""
+        return self.grove.accounts()
+
+    @property
+    def linear(self):
+        """False: predictions are not weights times features."""
+        return False
+
+    # The state.
+
+    def get_state(self):
+        """Return the state: (arrays, numbers)."""
+        return self.grove.get_state(), self.scalars()
+
+    def set_state(self, arrays, numbers):
+        """Restore a state, or raise ValueError and stay unchanged."""
+        if numbers["mean_kept"]:
+            raise ValueError("the state's numbers make no sense")
+        size = numbers["size"]
+        grove = self.grove.take(dict(arrays), size, self.grove.params[3])
+        self.restore(numbers)
+        self.grove, self.size, self.arrays = grove, size, {"stored": zeros(size)}
+        self.relocate()

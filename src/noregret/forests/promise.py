@@ -1,0 +1,45 @@
+"""The promise of Mondrian forests, and their parameters."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from noregret.checks import seed_of, whole
+
+if TYPE_CHECKING:
+    from noregret.proof.theorems.evidence import Evidence
+
+MAX_TREES, MIN_NODES, MAX_NODES = 1_000, 3, 10_000_000
+PRICE = r"\ln\frac{1}{\pi(P)} + \ln(4M)"
+WHERE = (
+    r"$P$ is any pruning of any of the $M$ trees as they are at the end: its leaves predict, each"
+    r" with the outcomes that have come to it. $\pi(P)$ is the product over the split nodes of"
+    r" $\frac{\tau + 1}{\tau' + 1}$ and, over the leaves of $P$ that the tree splits further, of"
+    r" $\frac{\tau' - \tau}{\tau' + 1}$, where the node begins at time $\tau$ and is split at"
+    r" $\tau'$. $C$ is the measured cost of the subtrees of that tree that collapsed; it is 0"
+    r" while the tree has fewer nodes than the budget"
+)
+
+
+def checked(trees: int, nodes: int, seed: int) -> tuple[int, int, int]:
+    """Return the parameters of a forest, or raise ValueError."""
+    count = whole("trees", trees, below=MAX_TREES + 1)
+    room = whole("nodes", nodes, below=MAX_NODES + 1)
+    if room < MIN_NODES:
+        raise ValueError(f"nodes must be at least {MIN_NODES}: got {nodes!r}")
+    return count, room, seed_of(seed)
+
+
+def best_tree(evidence: Evidence) -> int:
+    """Return the tree whose best pruning, with its price, gives the smallest bound."""
+    return int((evidence.account("pruned") + evidence.account("price")).argmin())
+
+
+def regret_to_the_best(evidence: Evidence) -> float:
+    """Return the loss of the forest minus that of the pruning with the smallest bound."""
+    return float(evidence.loss - evidence.account("pruned")[best_tree(evidence)])
+
+
+def promised(evidence: Evidence) -> float:
+    """Return the bound on the regret against that pruning."""
+    return float(evidence.account("price")[best_tree(evidence)])

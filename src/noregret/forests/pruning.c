@@ -1,0 +1,130 @@
+/* Prunings of a tree: the best in hindsight, and those that a budget forces. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "forest.h"
+
+/* The share of the nodes that is given up at once. */
+#define SHARE 8
+
+void noregret_tree_best(const noregret_forest* f, noregret_tree* t, double unit, double out[4])
+{
+    double *value = t->spare, *loss = value + t->room, *leaves = loss + t->room, *least = leaves + t->room;
+    out[0] = out[1] = out[2] = out[3] = 0;
+    if (t->count == 0)
+        return;
+    noregret_tree_order(f, t);
+    for (ptrdiff_t i = t->count - 1; i >= 0; i--) {
+        ptrdiff_t k = t->at[i];
+        const double* v = t->node + f->stride * k;
+        value[k] = loss[k] = least[k] = v[LOSS];
+        leaves[k] = 1;
+        if (v[LEFT] != 0) {
+            ptrdiff_t a = (ptrdiff_t)v[LEFT], b = (ptrdiff_t)v[RIGHT];
+            double go = noregret_prior_go(f, t, v);
+            double below = value[a] + value[b] - unit * log(go);
+            value[k] -= unit * log1p(-go);
+            if (least[a] + least[b] < least[k])
+                least[k] = least[a] + least[b];
+            if (below < value[k]) {
+                value[k] = below;
+                loss[k] = loss[a] + loss[b];
+                leaves[k] = leaves[a] + leaves[b];
+            }
+        }
+    }
+    out[0] = loss[0];
+    out[1] = value[0] - loss[0];
+    out[2] = leaves[0];
+    out[3] = least[0];
+}
+
+static int ascending(const void* a, const void* b)
+{
+    double x = *(const double*)a, y = *(const double*)b;
+    return (x > y) - (x < y);
+}
+
+/* Makes node k a leaf and pays for it: the weight of every pruning that goes on is lost. */
+static void cut(const noregret_forest* f, noregret_tree* t, ptrdiff_t k)
+{
+    double* v = t->node + f->stride * k;
+    double kept[FOREST_RATES];
+    for (int r = 0; r < FOREST_RATES; r++) {
+        kept[r] = v[STOP + r];
+        v[STOP + r] = 1;
+        v[GO + r] = 0;
+    }
+    v[LEFT] = v[RIGHT] = v[TIME] = v[FEATURE] = v[THRESHOLD] = 0;
+    while (k != 0) {
+        k = (ptrdiff_t)v[PARENT];
+        v = t->node + f->stride * k;
+        for (int r = 0; r < FOREST_RATES; r++) {
+            double mixed = v[STOP + r] + v[GO + r] * kept[r];
+            v[STOP + r] /= mixed;
+            v[GO + r] *= kept[r] / mixed;
+            v[GO + r] = v[GO + r] > 1e-290 ? v[GO + r] : 1e-290;
+            kept[r] = mixed;
+        }
+    }
+    t->collapsed -= log(kept[0]) * noregret_forest_unit(f);
+}
+
+/* Collapses nodes whose children are leaves, those first that cost least, until there is room again.
+   The nodes are then moved together. Returns 0 if there is no memory. */
+int noregret_tree_collapse(noregret_forest* f, noregret_tree* t)
+{
+    ptrdiff_t target = t->count - t->count / SHARE, left = t->count, n = 0;
+    ptrdiff_t stride = f->stride;
+    double* moved = malloc(t->room * stride * sizeof(double));
+    double *reach = t->spare, *costs = reach + t->room, *cost = costs + t->room, *place = cost + t->room;
+    if (moved == NULL)
+        return 0;
+    if (target > f->budget - 2)
+        target = f->budget - 2;
+    while (left > target && left > 1) {
+        ptrdiff_t twigs = 0;
+        double limit;
+        noregret_tree_order(f, t);
+        for (ptrdiff_t i = 0; i < left; i++) {
+            ptrdiff_t k = t->at[i];
+            const double* v = t->node + stride * k;
+            if (k == 0)
+                reach[k] = 1;
+            if (v[LEFT] == 0)
+                continue;
+            ptrdiff_t a = (ptrdiff_t)v[LEFT], b = (ptrdiff_t)v[RIGHT];
+            reach[a] = reach[b] = reach[k] * 0.5 * (v[GO] + v[GO + 1]);
+            cost[k] = -1;
+            if (t->node[stride * a + LEFT] == 0 && t->node[stride * b + LEFT] == 0)
+                costs[twigs++] = cost[k] = reach[a];
+        }
+        /* A quarter of the twigs at a time, as the nodes above them become twigs themselves. */
+        qsort(costs, twigs, sizeof(double), ascending);
+        limit = costs[(twigs - 1) / 4];
+        for (ptrdiff_t i = left - 1; i >= 0 && left > target; i--) {
+            ptrdiff_t k = t->at[i];
+            if (t->node[stride * k + LEFT] != 0 && cost[k] >= 0 && cost[k] <= limit) {
+                cut(f, t, k);
+                left -= 2;
+            }
+        }
+    }
+    noregret_tree_order(f, t);
+    for (n = 0; n < left; n++)
+        place[t->at[n]] = (double)n;
+    for (n = 0; n < left; n++) {
+        double* v = moved + stride * n;
+        memcpy(v, t->node + stride * t->at[n], stride * sizeof(double));
+        v[PARENT] = place[(ptrdiff_t)v[PARENT]];
+        if (v[LEFT] != 0) {
+            v[LEFT] = place[(ptrdiff_t)v[LEFT]];
+            v[RIGHT] = place[(ptrdiff_t)v[RIGHT]];
+        }
+    }
+    free(t->node);
+    t->node = moved;
+    t->count = left;
+    return 1;
+}

@@ -1,0 +1,319 @@
+/* A tree: its growth by the Mondrian process, the weights of its prunings, and its collapse to a budget.
+
+   A pruning stops on the way from the time τ to τ' with probability (τ' − τ) / (τ' + 1), whatever lies
+   between. So a node that is inserted on the way takes its share of that, and the probabilities of all
+   others stay as they are. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "forest.h"
+
+#define FIRST_TIME 1.0
+/* Rounds that a new node's initial forecast, that of its parent, counts for. */
+#define INHERITED 0.5
+/* The bolder rate over the proven one, for numbers; for classes it is 2. */
+#define BOLDER 512
+/* Outcomes that a child must have seen for its loss to say whether a split is good for something. */
+#define TRIED 3
+/* Probabilities stay above this: less is lost than rounding does. */
+#define LEAST 1e-290
+
+static double drawn(noregret_tree* t)
+{
+    uint64_t z = (t->random += 0x9E3779B97F4A7C15ULL);
+    z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9ULL;
+    z = (z ^ (z >> 27)) * 0x94D049BB133111EBULL;
+    z ^= z >> 31;
+    return ((double)(z >> 11) + 0.5) * 0x1p-53;
+}
+
+static double* box_low(const noregret_forest* f, double* v) { return v + FOREST_FIELDS + f->class_room; }
+
+static double* box_high(const noregret_forest* f, double* v) { return v + FOREST_FIELDS + f->class_room + f->width; }
+
+static int is_leaf(const double* v) { return v[LEFT] == 0; }
+
+/* Forecasts. */
+
+static double total_of(const noregret_forest* f, const double* v)
+{
+    double total = 0;
+    for (int c = 0; c < f->classes; c++)
+        total += v[FOREST_FIELDS + c];
+    return total;
+}
+
+static double forecast(const noregret_forest* f, const double* v, int c)
+{
+    return f->classes ? v[FOREST_FIELDS + c] / total_of(f, v) : v[FOREST_FIELDS];
+}
+
+static void see(const noregret_forest* f, double* v, double y)
+{
+    if (f->classes)
+        v[FOREST_FIELDS + (int)y] += 1;
+    else {
+        v[COUNT] += 1;
+        v[FOREST_FIELDS] += (y - v[FOREST_FIELDS]) / v[COUNT];
+    }
+}
+
+void noregret_tree_predict(const noregret_forest* f, const noregret_tree* t, const double* row, double* out)
+{
+    int wide = f->classes ? f->classes : 1;
+    double reach[FOREST_RATES];
+    const double* v = t->node;
+    for (int k = 0; k < FOREST_RATES; k++)
+        reach[k] = 1;
+    for (int k = 0; k < FOREST_RATES * wide; k++)
+        out[k] = t->count || !f->classes ? 0 : 1.0 / wide;
+    if (t->count == 0)
+        return;
+    for (;;) {
+        int leaf = is_leaf(v);
+        double total = f->classes ? total_of(f, v) : 1;
+        for (int k = 0; k < FOREST_RATES; k++) {
+            double stop = (leaf ? reach[k] : reach[k] * v[STOP + k]) / total;
+            for (int c = 0; c < wide; c++)
+                out[k * wide + c] += stop * v[FOREST_FIELDS + c];
+            reach[k] *= v[GO + k];
+        }
+        if (leaf)
+            return;
+        v = t->node + f->stride * (ptrdiff_t)(row[(ptrdiff_t)v[FEATURE]] <= v[THRESHOLD] ? v[LEFT] : v[RIGHT]);
+    }
+}
+
+/* Weights. */
+
+static double begins(const noregret_forest* f, const noregret_tree* t, const double* v)
+{
+    return v == t->node ? 0 : t->node[f->stride * (ptrdiff_t)v[PARENT] + TIME];
+}
+
+double noregret_prior_go(const noregret_forest* f, const noregret_tree* t, const double* v)
+{
+    return (begins(f, t, v) + FIRST_TIME) / (v[TIME] + FIRST_TIME);
+}
+
+static double prior_stop(const noregret_forest* f, const noregret_tree* t, const double* v)
+{
+    return (v[TIME] - begins(f, t, v)) / (v[TIME] + FIRST_TIME);
+}
+
+static void set_odds(double* v, int k, double stop, double go)
+{
+    v[STOP + k] = stop > LEAST ? stop : LEAST;
+    v[GO + k] = go > LEAST ? go : LEAST;
+}
+
+/* Multiplies the weights of a node by its own likelihood and of what is below it by b, at rate k. */
+static double learned(double* v, int k, double own, double below)
+{
+    double mixed = v[STOP + k] * own + v[GO + k] * below;
+    set_odds(v, k, v[STOP + k] * own / mixed, v[GO + k] * below / mixed);
+    return mixed;
+}
+
+void noregret_tree_order(const noregret_forest* f, noregret_tree* t)
+{
+    ptrdiff_t filled = t->count > 0;
+    if (filled)
+        t->at[0] = 0;
+    for (ptrdiff_t k = 0; k < filled; k++) {
+        const double* v = t->node + f->stride * t->at[k];
+        if (!is_leaf(v)) {
+            t->at[filled++] = (int32_t)v[LEFT];
+            t->at[filled++] = (int32_t)v[RIGHT];
+        }
+    }
+}
+
+/* Computes all weights again from the nodes' losses, for a smaller rate. */
+void noregret_tree_reweigh(noregret_forest* f, noregret_tree* t)
+{
+    double unit = noregret_forest_unit(f);
+    noregret_tree_order(f, t);
+    for (int r = 0; r < FOREST_RATES; r++) {
+        double rate = (r ? (double)BOLDER : 1.0) / unit;
+        for (ptrdiff_t k = t->count - 1; k >= 0; k--) {
+            double* v = t->node + f->stride * t->at[k];
+            double own = -rate * v[LOSS];
+            if (!is_leaf(v)) {
+                double stop = log(prior_stop(f, t, v)) + own;
+                double go = log(noregret_prior_go(f, t, v)) + t->spare[(ptrdiff_t)v[LEFT]] + t->spare[(ptrdiff_t)v[RIGHT]];
+                double top = stop > go ? stop : go;
+                own = top + log(exp(stop - top) + exp(go - top));
+                set_odds(v, r, exp(stop - own), exp(go - own));
+            }
+            t->spare[t->at[k]] = own;
+        }
+    }
+}
+
+/* Growth. */
+
+static void begin_leaf(const noregret_forest* f, double* v, const double* row)
+{
+    memset(v, 0, FOREST_FIELDS * sizeof(double));
+    for (int k = 0; k < FOREST_RATES; k++)
+        v[STOP + k] = 1;
+    memcpy(box_low(f, v), row, f->features * sizeof(double));
+    memcpy(box_high(f, v), row, f->features * sizeof(double));
+    for (ptrdiff_t j = f->features; j < f->width; j++)
+        box_low(f, v)[j] = box_high(f, v)[j] = 0;
+    for (int c = 0; c < f->class_room; c++)
+        v[FOREST_FIELDS + c] = f->classes && c < f->classes ? 0.5 : 0;
+}
+
+static double outside(const noregret_forest* f, double* v, const double* row)
+{
+    const double *low = box_low(f, v), *high = box_high(f, v);
+    double far = 0;
+    for (ptrdiff_t j = 0; j < f->features; j++) {
+        double below = low[j] - row[j], above = row[j] - high[j];
+        double off = below > above ? below : above;
+        far += (off > 0 ? off : 0) * f->rates[j];
+    }
+    return far;
+}
+
+static void stretch(const noregret_forest* f, double* v, const double* row)
+{
+    double *low = box_low(f, v), *high = box_high(f, v);
+    for (ptrdiff_t j = 0; j < f->features; j++) {
+        low[j] = row[j] < low[j] ? row[j] : low[j];
+        high[j] = row[j] > high[j] ? row[j] : high[j];
+    }
+}
+
+/* Puts a split between the box of node k and the row, at that time: the row's side is a new leaf, the
+   other one is the node as it was. Returns the leaf, or 0 if no number lies between. */
+static ptrdiff_t insert(noregret_forest* f, noregret_tree* t, ptrdiff_t k, const double* row, double far, double time)
+{
+    double* v = t->node + k * f->stride;
+    double *low = box_low(f, v), *high = box_high(f, v);
+    double left = drawn(t) * far, begin = begins(f, t, v), a, b, threshold, upper, all;
+    ptrdiff_t feature = -1, moved = t->count, leaf = t->count + 1;
+    int after;
+    for (ptrdiff_t j = 0; j < f->features && left > 0; j++) {
+        double below = low[j] - row[j], above = row[j] - high[j], off = below > above ? below : above;
+        if (off > 0 && f->rates[j] > 0) {
+            feature = j;
+            left -= off * f->rates[j];
+        }
+    }
+    if (feature < 0)
+        return 0;
+    after = row[feature] > high[feature];
+    a = after ? high[feature] : row[feature];
+    b = after ? row[feature] : low[feature];
+    threshold = a + (b - a) * drawn(t);
+    if (!(threshold >= a && threshold < b))
+        threshold = a;
+    double* old = t->node + moved * f->stride;
+    double* fresh = t->node + leaf * f->stride;
+    memcpy(old, v, f->stride * sizeof(double));
+    old[PARENT] = (double)k;
+    begin_leaf(f, fresh, row);
+    fresh[PARENT] = (double)k;
+    fresh[COUNT] = INHERITED;
+    for (int c = 0; c < (f->classes ? f->classes : 1); c++)
+        fresh[FOREST_FIELDS + c] = (f->classes ? INHERITED : 1) * forecast(f, v, c);
+    upper = (time - begin) / (time + FIRST_TIME);
+    all = is_leaf(v) ? 1 : (v[TIME] - begin) / (v[TIME] + FIRST_TIME);
+    for (int r = 0; r < FOREST_RATES; r++) {
+        double stop = v[STOP + r] * (upper / all), rest = v[STOP + r] * ((all - upper) / all);
+        double go = rest + (is_leaf(v) ? 0 : v[GO + r]);
+        if (!is_leaf(v))
+            set_odds(old, r, rest / go, v[GO + r] / go);
+        set_odds(v, r, stop, go);
+    }
+    if (!is_leaf(old)) {
+        t->node[f->stride * (ptrdiff_t)old[LEFT] + PARENT] = (double)moved;
+        t->node[f->stride * (ptrdiff_t)old[RIGHT] + PARENT] = (double)moved;
+    }
+    v[TIME] = time;
+    v[FEATURE] = (double)feature;
+    v[THRESHOLD] = threshold;
+    v[LEFT] = (double)(after ? moved : leaf);
+    v[RIGHT] = (double)(after ? leaf : moved);
+    t->count += 2;
+    return leaf;
+}
+
+/* Whether all outcomes of a leaf are of this class: then there is nothing to tell apart. */
+static int is_pure(const noregret_forest* f, const double* v, double y)
+{
+    double others = total_of(f, v) - v[FOREST_FIELDS + (int)y];
+    return f->classes && others <= 0.5 * (f->classes - 1) + 1e-6;
+}
+
+static void pay(noregret_forest* f, noregret_tree* t, ptrdiff_t length, double y)
+{
+    double unit = noregret_forest_unit(f), below[FOREST_RATES], lower = 0, seen = 0;
+    for (ptrdiff_t k = length - 1; k >= 0; k--) {
+        double* v = t->node + f->stride * t->at[k];
+        double says = forecast(f, v, (int)y), own[FOREST_RATES], loss;
+        if (f->classes) {
+            loss = -log(says);
+            own[0] = says;
+            own[1] = says * says;
+        } else {
+            loss = (says - y) * (says - y);
+            own[0] = unit > 0 ? exp(-loss / unit) : 1;
+            own[1] = own[0];
+            for (int power = 1; power < BOLDER; power *= 2)
+                own[1] *= own[1];
+        }
+        for (int r = 0; r < FOREST_RATES; r++)
+            below[r] = k == length - 1 ? own[r] : learned(v, r, own[r], below[r]);
+        v[LOSS] += loss;
+        if (seen >= TRIED) { /* what splits by this feature are good for */
+            double* s = f->column + COLUMN_FIELDS * (ptrdiff_t)v[FEATURE];
+            s[COLUMN_GAIN] += loss - lower;
+            s[COLUMN_TRIED] += loss;
+        }
+        lower = loss;
+        seen = f->classes ? total_of(f, v) : v[COUNT];
+        see(f, v, y);
+    }
+}
+
+void noregret_tree_learn(noregret_forest* f, noregret_tree* t, const double* row, double y)
+{
+    ptrdiff_t k = 0, length = 0;
+    double begin = 0;
+    if (t->count == 0) {
+        begin_leaf(f, t->node, row);
+        t->node[LOSS] = f->classes ? log((double)f->classes) : y * y;
+        see(f, t->node, y);
+        t->count = 1;
+        return;
+    }
+    for (;;) {
+        double* v = t->node + k * f->stride;
+        double far = outside(f, v, row);
+        int leaf = is_leaf(v);
+        t->at[length++] = (int32_t)k;
+        if (far > 0) {
+            ptrdiff_t fresh = 0;
+            if (!(leaf && is_pure(f, v, y))) {
+                double time = begin - log(drawn(t)) / far;
+                if (time > begin && (leaf ? time < 1e300 : time < v[TIME]))
+                    fresh = insert(f, t, k, row, far, time);
+            }
+            stretch(f, v, row);
+            if (fresh) {
+                t->at[length++] = (int32_t)fresh;
+                break;
+            }
+        }
+        if (leaf)
+            break;
+        begin = v[TIME];
+        k = (ptrdiff_t)(row[(ptrdiff_t)v[FEATURE]] <= v[THRESHOLD] ? v[LEFT] : v[RIGHT]);
+    }
+    pay(f, t, length, y);
+}

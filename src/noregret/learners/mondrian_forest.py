@@ -1,0 +1,135 @@
+"""Mondrian forest: trees that grow with the stream, mixed over all their prunings.
+
+Each tree divides the rows by splits of one feature each, drawn by the Mondrian process: the wider
+the box around the rows of a node, the sooner it is split. A row outside of that box may insert a
+split above the node, at a random time τ between the time at which the node begins and its own
+split. The node then moves down with its record, and the row starts a leaf of its own, whose first
+forecast is that of the node. Every node predicts the mean of its outcomes, or, for labels, their
+frequencies, and each tree mixes the predictions of all its prunings.
+
+    w̄(v) = (1 − s(v)) e^(−η·loss of v) + s(v)·w̄(left)·w̄(right),   s(v) = (τ + 1)/(τ' + 1)
+
+Here the node v begins at time τ and is split at τ'; a leaf has w̄ = e^(−η·loss). A second set of
+weights in each node uses 512 times the rate η for numbers, 2 times for labels, and the forest mixes
+both, of each tree and averaged over the trees, by their losses.
+
+Features are compared by their ranges so far, so units do not matter, and those whose splits have
+reduced the loss are split sooner. An absent feature counts as 0. Trees split by the first 256
+features. At the budget of nodes, the least probable eighth of a tree collapses into leaves.
+
+Promise. For every pruning P of every one of the M trees as it is at the end,
+
+    L_A ≤ L_P + (1/η)(ln 1/π(P) + ln 4M) + C   for labels, η = 1,
+    L_A ≤ L_P + (1/η)(ln 1/π(P) + ln 4M) + C + 8/3·S²   for numbers, η = 1/(2S²),
+
+where π(P) is the product of the s(v) of the split nodes of P and of 1 − s(v) of its leaves that the
+tree splits further. S is the range of the outcomes at the end, rounded up to a power of two, and C
+the measured cost of collapsed subtrees.
+
+Proof. Call Φ = −(1/η) ln w̄(root). (1) A round: the loss is η-exp-concave, so the loss of the
+mixture is at most the increase of Φ. (2) A split inserted at time σ between τ and τ' leaves Φ as
+it is: no row has come to the new leaf, so its w̄ is 1; the node above and the node below have the
+same record; and s = (τ+1)/(σ+1) · (σ+1)/(τ'+1). In its first round the new leaf predicts what the
+node above does, so neither that prediction nor that round's Φ change. (With a probability of ½
+per node in place of s, an insertion does change Φ, and a bound of ln 2 per node can fail.) (3) If
+the range grows, all weights are computed again with the smaller η. −(1/η) ln E e^(−ηL) falls with
+η, so Φ can only grow; the round itself is predicted with the old weights, and costs at most S².
+As S doubles at least, these rounds cost 4/3·S² in all, once for the tree and once for the mixture
+of the trees. (4) A collapse changes Φ by what is added to C. At the end Φ ≤ L_P + (1/η) ln
+1/π(P), and the mixture over the trees, in which each has the prior weight 1/(4M) at the rate η,
+adds (1/η) ln 4M.
+"""
+
+from __future__ import annotations
+
+from noregret.base.registry import register
+from noregret.checks import one_of
+from noregret.forests.forest import LOSSES, Forest
+from noregret.forests.promise import PRICE, WHERE, checked, promised, regret_to_the_best
+from noregret.linear.learner import Learner
+from noregret.proof.theorems.assumptions import Structural
+from noregret.proof.theorems.theorem import Theorem
+
+
+@register
+class MondrianForest(Learner):
+    """A forest of online decision trees, for numbers and for two labels.
+
+    It sees what linear learners cannot: thresholds, products of features, categories that interact.
+    ``weights`` are 0, as a forest has none.
+
+    Parameters
+    ----------
+    loss
+        ``square`` for numbers, ``logistic`` for labels. Several classes have a learner of their
+        own, MondrianForestClasses.
+    trees
+        Number of trees, up to 1,000. Time and memory grow with it.
+    nodes
+        Maximum number of nodes per tree, at least 3. A node takes about 140 bytes and 16 per
+        feature: with 20 features, ten trees of 4,000 nodes take 19 MB.
+    seed
+        Seed of the random splits.
+
+    Examples
+    --------
+    The sign of a product is no linear function of its factors:
+
+    >>> learner = MondrianForest(loss="logistic")
+    >>> for t in range(2000):
+    ...     x = {"a": t % 41 - 20, "b": t % 37 - 18}
+    ...     learner.learn_one(x, x["a"] * x["b"] > 0)
+    >>> learner.predict_one({"a": 10, "b": 10}), learner.predict_one({"a": 10, "b": -10})
+    (True, False)
+
+    References
+    ----------
+    J. Mourtada, S. Gaïffas and E. Scornet, "AMF: Aggregated Mondrian forests for online learning",
+    2021. B. Lakshminarayanan, D. M. Roy and Y. W. Teh, "Mondrian forests: efficient online random
+    forests", 2014. F. M. J. Willems, Y. M. Shtarkov and T. J. Tjalkens, "The context-tree weighting
+    method", 1995.
+    """
+
+    name = "mondrian-forest"
+    _for_classes = "mondrian-forest-classes"
+    engine: Forest
+    theorems = (
+        Theorem(
+            name="mondrian-forest",
+            quantity="regret to the best member",
+            about="the regret against the best pruning of its trees",
+            formula=rf"L_A - L_P \le 2 S^2 \left( {PRICE} \right) + C + \tfrac83 S^2",
+            plain="regret against P <= 2 S² (ln 1/π(P) + ln 4M) + C + 8/3 S²",
+            where=WHERE + r"; $S$ is the range of the outcomes, rounded up to a power of two",
+            assumptions=(Structural("the square loss; any outcomes, their range is measured"),),
+            measured=regret_to_the_best,
+            bound=promised,
+            covers=lambda p: p["loss"] == "square",
+            source="Mourtada, Gaïffas and Scornet, 2021, for weights that insertions preserve",
+        ),
+        Theorem(
+            name="mondrian-forest-chances",
+            quantity="regret to the best member",
+            about="the regret against the best pruning of its trees",
+            formula=rf"L_A - L_P \le {PRICE} + C",
+            plain="regret against P <= ln 1/π(P) + ln 4M + C",
+            where=WHERE,
+            assumptions=(Structural("the logistic loss; probabilities are mixed"),),
+            measured=regret_to_the_best,
+            bound=promised,
+            covers=lambda p: p["loss"] == "logistic",
+            source="Mourtada, Gaïffas and Scornet, 2021, for weights that insertions preserve",
+        ),
+    )
+
+    def __init__(
+        self, loss: str = "square", trees: int = 10, nodes: int = 4000, seed: int = 0
+    ) -> None:
+        if loss == "softmax":
+            raise ValueError(
+                "the softmax loss is for several classes: use mondrian-forest-classes"
+                " (MondrianForestClasses in Python)"
+            )
+        one_of("loss", loss, LOSSES)
+        super().__init__(Forest(loss, *checked(trees, nodes, seed)))
+        self.loss, self.trees, self.nodes, self.seed = loss, trees, nodes, seed

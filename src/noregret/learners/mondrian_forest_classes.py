@@ -1,0 +1,78 @@
+"""Mondrian forest for several classes: trees that grow with the stream, mixed over their prunings.
+
+The trees of ``mondrian-forest``, which has the update and the proof. Every node predicts the
+frequencies of its classes, and a class joins every node with half an outcome in the round in which
+it first appears.
+
+    p(c) = (outcomes of class c + 1/2) / (all outcomes + K/2)   for K classes, in the root
+
+Promise. For every pruning P of every one of the M trees as it is at the end,
+
+    L_A ≤ L_P + ln 1/π(P) + ln 4M + C,
+
+where L_P is the log loss of the nodes that are the leaves of P, π(P) its prior probability, and C
+the measured cost of collapsed subtrees.
+"""
+
+from __future__ import annotations
+
+from noregret.base.registry import register
+from noregret.forests.class_forest import ClassForest
+from noregret.forests.promise import PRICE, WHERE, checked, promised, regret_to_the_best
+from noregret.linear.class_learner import ClassLearner
+from noregret.proof.theorems.assumptions import Structural
+from noregret.proof.theorems.theorem import Theorem
+
+
+@register
+class MondrianForestClasses(ClassLearner):
+    """A forest of online decision trees, for several classes.
+
+    Scores are logarithms of probabilities. ``weights`` are 0, as a forest has none.
+
+    Parameters
+    ----------
+    trees
+        Number of trees, up to 1,000. Time and memory grow with it.
+    nodes
+        Maximum number of nodes per tree, at least 3. A node takes about 140 bytes, and 16 per
+        feature and 8 per class.
+    seed
+        Seed of the random splits.
+
+    Examples
+    --------
+    >>> learner = MondrianForestClasses()
+    >>> for t in range(1000):
+    ...     x = {"height": t % 7, "weight": t % 5}
+    ...     learner.learn_one(x, ["even", "odd", "top"][2 if t % 7 == 6 else t % 7 % 2])
+    >>> learner.predict_one({"height": 6, "weight": 1}), learner.predict_one({"height": 3})
+    ('top', 'odd')
+
+    References
+    ----------
+    J. Mourtada, S. Gaïffas and E. Scornet, "AMF: Aggregated Mondrian forests for online learning",
+    2021.
+    """
+
+    name = "mondrian-forest-classes"
+    _for_classes = "mondrian-forest-classes"
+    engine: ClassForest
+    theorems = (
+        Theorem(
+            name="mondrian-forest-classes",
+            quantity="regret to the best member",
+            about="the regret against the best pruning of its trees",
+            formula=rf"L_A - L_P \le {PRICE} + C",
+            plain="regret against P <= ln 1/π(P) + ln 4M + C",
+            where=WHERE + "; a class takes part from the round in which it first appears",
+            assumptions=(Structural("the log loss; probabilities are mixed"),),
+            measured=regret_to_the_best,
+            bound=promised,
+            source="Mourtada, Gaïffas and Scornet, 2021, for weights that insertions preserve",
+        ),
+    )
+
+    def __init__(self, trees: int = 10, nodes: int = 4000, seed: int = 0) -> None:
+        super().__init__(ClassForest(*checked(trees, nodes, seed)))
+        self.trees, self.nodes, self.seed = trees, nodes, seed

@@ -1,0 +1,1 @@
+"""Mondrian forests: the promise against all prunings, records, budget and units."""

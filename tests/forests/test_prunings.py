@@ -1,0 +1,161 @@
+"""The promise holds against every pruning, and weights are those of the mixture of all of them."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from fractions import Fraction
+from math import log
+from typing import Any
+
+import numpy as np
+import pytest
+
+import noregret as nr
+from tests.forests.trees import (
+    COUNT,
+    FEATURE,
+    FIELDS,
+    LEFT,
+    LOSS,
+    PARENT,
+    RIGHT,
+    STOP,
+    THRESHOLD,
+    Floats,
+    below,
+    prunings,
+    tables,
+    unit_of,
+)
+from tests.thorough import sized
+
+SEEDS = range(sized(4, full=60))
+KINDS = ("square", "logistic", "classes", "heavy")
+
+
+def stream(kind: str, seed: int, rows: int = 9) -> tuple[Floats, Any]:
+    """Return rows and outcomes of a kind; those of ``heavy`` widen their range again and again."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(rows, 2)).round(1)
+    y = X[:, 0] * X[:, 1] + 0.1 * rng.normal(size=rows)
+    if kind == "heavy":
+        return X, y * 3.0 ** np.arange(rows)
+    if kind == "classes":
+        return X, np.array(["a", "b", "c"])[np.searchsorted([-0.2, 0.3], y)]
+    return X, y > 0 if kind == "logistic" else y
+
+
+def forest(kind: str, **params: Any) -> Any:
+    if kind == "classes":
+        return nr.MondrianForestClasses(**params)
+    return nr.MondrianForest(loss="logistic" if kind == "logistic" else "square", **params)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("seed", SEEDS)
+def test_no_pruning_is_beaten_by_more_than_its_price(kind: str, seed: int) -> None:
+    X, y = stream(kind, seed)
+    learner = forest(kind, trees=2, seed=seed)
+    learner.learn_many(X, y)
+    accounts, unit = learner.engine.accounts(), unit_of(learner)
+    growth = Decimal(4) / 3 * unit if kind in ("square", "heavy") else Decimal(0)
+    for i, table in enumerate(tables(learner)):
+        found = prunings(table)
+        assert abs(sum((p.prior for p in found), Decimal(-1))) < Decimal("1e-40")
+        priced = [p.loss - unit * p.prior.ln() for p in found]
+        for total in priced:
+            assert Decimal(learner.total_loss) <= (
+                total + unit * Decimal(4 * 2).ln() + growth
+            ) * Decimal("1.000000000001")
+        assert accounts["pruned"][i] + accounts["price"][i] == pytest.approx(
+            float(min(priced) + unit * Decimal(8).ln() + growth)
+        )
+        assert accounts["least"][i] == pytest.approx(float(min(p.loss for p in found)))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("seed", SEEDS)
+def test_weights_are_the_posterior_of_all_prunings(kind: str, seed: int) -> None:
+    """So neither inserted nodes nor a range that grows has lost any weight."""
+    X, y = stream(kind, seed)
+    learner = forest(kind, trees=1, seed=seed)
+    learner.learn_many(X, y)
+    (table,), unit = tables(learner), unit_of(learner)
+    found = [(p.leaves, p.prior * (-p.loss / unit).exp()) for p in prunings(table)]
+    for k in range(len(table)):
+        if table[k, LEFT]:
+            inside = below(table, k)
+            here = sum(weight for leaves, weight in found if k in leaves)
+            reached = sum(weight for leaves, weight in found if leaves & inside)
+            assert table[k, STOP] == pytest.approx(float(here / reached), rel=1e-9)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_every_node_has_the_record_of_a_forecaster_that_was_always_there(seed: int) -> None:
+    """A node predicts as its parent until its first row, then from its own rows."""
+    X, y = stream("square", seed, rows=40)
+    learner = forest("square", trees=1, seed=seed)
+    learner.learn_many(X, y)
+    (table,) = tables(learner)
+    mean, count, loss = np.zeros(len(table)), np.zeros(len(table)), np.zeros(len(table))
+    for t, (x, outcome) in enumerate(zip(X, y, strict=True)):
+        k, path = 0, [0]
+        while table[k, LEFT]:
+            side = LEFT if x[int(table[k, FEATURE])] <= table[k, THRESHOLD] else RIGHT
+            k = int(table[k, side])
+            path.append(k)
+        for k in path:
+            if count[k] == 0 and t > 0:
+                mean[k], count[k] = mean[int(table[k, PARENT])], 0.5
+        for k in path:
+            loss[k] += (mean[k] - outcome) ** 2
+            count[k] += 1
+            mean[k] += (outcome - mean[k]) / count[k]
+    np.testing.assert_allclose(table[:, LOSS], loss, rtol=1e-9)
+    np.testing.assert_allclose(table[1:, COUNT], count[1:])
+    np.testing.assert_allclose(table[:, FIELDS], mean, rtol=1e-9, atol=1e-12)
+
+
+def test_half_per_node_can_fail_where_nodes_are_inserted_above() -> None:
+    """The log loss, two forecasters: a node v, and S, the prunings below it.
+
+    S starts hopeless, so half of each puts all weight on v. Inserting a node above v gives S a
+    quarter of the prior. S is then right for certain, and v is not.
+    """
+    half, tiny = Fraction(1, 2), Fraction(1, 10**9)
+    v, s = Fraction(1), tiny  # likelihoods so far
+    paid = half * v + half * s
+    v_later, s_later = v * tiny**3, s  # from now on only S predicts well
+    three, one = Fraction(3, 4), Fraction(1, 4)  # after the insertion: v and its copy, and S
+    paid *= (three * v_later + one * s_later) / (three * v + one * s)
+    assert -log(paid) > -log(s_later) + 2 * log(2) + 0.4  # two split nodes, and full-depth leaves
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("nodes", [3, 8, 21])
+def test_collapse_keeps_to_the_budget_and_to_the_promise(kind: str, nodes: int) -> None:
+    X, y = stream(kind, 5, rows=sized(200, full=2000) if kind != "heavy" else 60)
+    learner = forest(kind, trees=3, nodes=nodes)
+    for start in range(0, len(X), 20):
+        learner.learn_many(X[start : start + 20], y[start : start + 20])
+        assert max(map(len, tables(learner))) <= nodes
+        found = learner.engine.accounts()
+        assert (found["collapsed"] >= 0).all()
+        assert learner.total_loss <= (found["pruned"] + found["price"]).min() * (1 + 1e-9)
+    assert found["collapsed"].max() > 0
+
+
+@pytest.mark.parametrize("kind", ["square", "logistic"])
+def test_units_do_not_matter(kind: str) -> None:
+    X, y = stream(kind, 1, rows=200)
+    guesses = forest(kind).play_many(X, y)
+    scale = 1.0 if kind == "logistic" else 1024.0
+    other = forest(kind).play_many(X * [0.25, 2.0**40], y if kind == "logistic" else y * scale)
+    np.testing.assert_array_equal(other, guesses * scale if kind == "square" else guesses)
+
+
+def test_seeds_make_the_trees() -> None:
+    X, y = stream("square", 1, rows=200)
+    one, same, other = (forest("square", seed=seed).play_many(X, y) for seed in (1, 1, 2))
+    np.testing.assert_array_equal(one, same)
+    assert (one != other).any()

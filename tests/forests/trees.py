@@ -1,0 +1,66 @@
+"""All prunings of the trees of a forest, enumerated in high precision."""
+
+from __future__ import annotations
+
+from decimal import Decimal, getcontext
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+getcontext().prec = 60
+Floats = NDArray[np.float64]
+LEFT, RIGHT, PARENT, FEATURE, THRESHOLD, TIME, LOSS, COUNT, STOP = range(9)
+FIELDS, RATES = 12, 2
+
+
+class Pruning(NamedTuple):
+    """The nodes that are its leaves, its loss, and its prior probability."""
+
+    leaves: frozenset[int]
+    loss: Decimal
+    prior: Decimal
+
+
+def tables(learner: Any) -> list[Floats]:
+    """Return the nodes of each tree."""
+    found: list[Floats] = learner.engine.grove.tables()
+    return found
+
+
+def go_on(table: Floats, k: int) -> Decimal:
+    """Return the prior probability that a pruning that gets to a node goes on below it."""
+    begin = Decimal(0) if k == 0 else Decimal(table[int(table[k, PARENT]), TIME])
+    return (begin + 1) / (Decimal(table[k, TIME]) + 1)
+
+
+def prunings(table: Floats, k: int = 0) -> list[Pruning]:
+    """Return all prunings of the subtree of a node."""
+    own = Decimal(table[k, LOSS])
+    if not table[k, LEFT]:
+        return [Pruning(frozenset({k}), own, Decimal(1))]
+    go = go_on(table, k)
+    left, right = (prunings(table, int(table[k, side])) for side in (LEFT, RIGHT))
+    return [
+        Pruning(frozenset({k}), own, 1 - go),
+        *(
+            Pruning(a.leaves | b.leaves, a.loss + b.loss, go * a.prior * b.prior)
+            for a in left
+            for b in right
+        ),
+    ]
+
+
+def unit_of(learner: Any) -> Decimal:
+    """Return 1 / the proven rate."""
+    if learner.engine.loss.name != "square":
+        return Decimal(1)
+    scale = learner.get_state()[0]["outcomes"][3]
+    return 2 * Decimal(scale) ** 2
+
+
+def below(table: Floats, k: int) -> set[int]:
+    """Return a node and all below it."""
+    if not table[k, LEFT]:
+        return {k}
+    return {k} | below(table, int(table[k, LEFT])) | below(table, int(table[k, RIGHT]))
