@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import re
+import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -19,7 +20,7 @@ from noregret.app.commands.serve.desk import Desk
 from noregret.app.commands.serve.interface import described
 from noregret.app.commands.serve.keys import Keys, new_key, stanza
 from noregret.app.commands.serve.server import Server as Application
-from noregret.service import Reply, Request, Service
+from noregret.service import Request, Service
 from tests.app.serve.running import Server
 
 JSON, NDJSON = "application/json", "application/x-ndjson"
@@ -326,17 +327,23 @@ def test_the_api_lists_every_change_of_challengers() -> None:
 
 
 def test_questions_and_requests_at_the_same_time_never_wait_for_each_other(tmp_path: Path) -> None:
-    """Metrics, as the dashboard samples them, come in between commits."""
+    """A question begins just before a transaction does, and asks for metrics just after."""
+    begun = threading.Event()
 
     async def main() -> None:
         desk = Desk(Service(nr.Nlms(), tmp_path / "s.db"))
-        for k in range(20):
-            asked = desk.ask([Request("learn", f"{k}", {"a": 1.0}, 1.0)])
-            told, _, _ = await asyncio.wait_for(
-                asyncio.gather(asked, desk.do(desk.service.metrics), asyncio.sleep(0)), 20
-            )
-            assert isinstance(told[0], Reply)
-            assert told[0].seq == k + 1
+
+        def question() -> Any:
+            begun.wait(20)
+            return desk.service.metrics()
+
+        asked = asyncio.ensure_future(desk.do(question))
+        await asyncio.sleep(0)
+        learned = desk.ask([Request("learn", "a", {"a": 1.0}, 1.0)])
+        await asyncio.sleep(0.01)
+        begun.set()
+        found, _ = await asyncio.wait_for(asyncio.gather(asked, learned), 20)
+        assert found["labels"] == 1
         desk.close()
 
     asyncio.run(main())
