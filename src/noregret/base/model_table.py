@@ -22,6 +22,8 @@ Row = tuple[Any, int, float, bytes]
 FORMAT = "noregret.groups/1"
 # Marks the file as ours for SQLite and `file`.
 APPLICATION = 0x6E6F7265
+# Models that are copied at a time.
+MODELS_PER_PART = 1_000
 SCHEMA = """
 CREATE TABLE facts (name TEXT PRIMARY KEY, value) WITHOUT ROWID;
 CREATE TABLE models (key TEXT PRIMARY KEY, rounds INTEGER, loss REAL, model BLOB, seal BLOB);
@@ -111,6 +113,13 @@ class ModelTable:
             if not isinstance(loss, float) or not math.isfinite(loss):
                 raise ModelFileError(f"the loss of {key!r} is damaged", file=self.path)
         return found
+
+    def parts(self) -> Iterator[list[Row]]:
+        """Yield all models with their keys, rounds and losses, some at a time."""
+        with self.reading():
+            rows = self.rows.execute("SELECT key, rounds, loss, model FROM models ORDER BY key")
+            while some := rows.fetchmany(MODELS_PER_PART):
+                yield [(json.loads(key), *rest) for key, *rest in some]
 
     def copy_to(self, path: str | Path) -> None:
         """Write all models to another file, atomically."""

@@ -320,6 +320,14 @@ class Groups:
             self._parked = ModelTable()
         return self._parked
 
+    def add_all(self, other: Groups) -> None:
+        """Add the learners of other keys."""
+        with self._lock, other._lock:
+            if other._live:
+                other._table().put(other._rows(other._live.items()))
+            for part in other._table().parts():
+                self._table().put(part)
+
     # Files.
 
     def save(self, path: str | Path, stream: Any = None) -> None:

@@ -13,7 +13,7 @@ import stat
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from noregret.base.atomic_files import naming, new_hash
 from noregret.base.platform_files import read_at
@@ -23,7 +23,7 @@ from noregret.streams.csv_quotes import Quotes
 from noregret.streams.open_file import STDIN, UTF_16, Opened, shortened, stdin_descriptor
 from noregret.streams.seals import Range, Sealing, Seals
 
-__all__ = ["STDIN", "Paths", "Piece", "Source", "as_paths", "suffix_of", "total_size"]
+__all__ = ["STDIN", "Part", "Paths", "Piece", "Source", "as_paths", "suffix_of", "total_size"]
 
 # Bytes searched at a time for the end of a line.
 BYTES_PER_SEARCH = 1 << 16
@@ -129,6 +129,21 @@ class Piece:
         return replace(other, start=self.start, contents=contents, ranges=ranges)
 
 
+class Part(NamedTuple):
+    """A range of a file, in bytes or rows: from ``start`` to ``stop``, or to its end.
+
+    Its ends are those of pieces or batches, so that it is read in the same blocks as the whole.
+    """
+
+    file: int
+    start: int = 0
+    stop: int | None = None
+
+
+class Indivisible(Exception):
+    """Raised when a part of a file cannot be read without what is before it."""
+
+
 class Source:
     """The text of some files, in order, in pieces of whole lines.
 
@@ -145,6 +160,8 @@ class Source:
         The seals of all text before the mark, if they are kept.
     open
         Opens a file.
+    part
+        The only part to read, if not all.
     """
 
     def __init__(
@@ -154,9 +171,10 @@ class Source:
         careful: bool = False,
         seals: Seals | None = None,
         open: Callable[[str], Opened] = Opened,
+        part: Part | None = None,
     ) -> None:
         self.paths, self.delimiter, self.careful = tuple(paths), delimiter, careful
-        self.seals, self.open = seals, open
+        self.seals, self.open, self.part = seals, open, part
 
     def check(self, mark: dict[str, Any]) -> None:
         """Check that seekable files are unchanged up to a mark.
@@ -173,11 +191,14 @@ class Source:
     def pieces(self, mark: dict[str, Any] | None = None) -> Iterator[Piece]:
         """Yield the text from a mark or from the start."""
         first = 0 if mark is None else mark["file"]
-        for number in range(first, len(self.paths)):
+        last = len(self.paths) - 1 if self.part is None else self.part.file
+        for number in range(first, last + 1):
             from_here = mark if mark is not None and number == first else None
             with self.open(self.paths[number]) as opened:
                 if opened.seekable and not self.careful:
                     yield from self.cut(number, opened, from_here)
+                elif self.part is not None and self.part.stop is not None:
+                    raise Indivisible(opened.path)
                 else:
                     yield from self.read(number, opened, from_here)
 
@@ -185,6 +206,9 @@ class Source:
         """Yield pieces of the current contents of a file, without reading them."""
         start = 0 if mark is None else mark["offset"]
         size = os.fstat(opened.descriptor).st_size
+        if self.part is not None and self.part.stop is not None:
+            start = max(start, self.part.start)
+            size = min(size, self.part.stop)
         if size < start:
             raise shortened(opened.path)
         while start < size:

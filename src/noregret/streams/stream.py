@@ -20,7 +20,7 @@ from noregret.streams.parsing.scaling import Scaler
 from noregret.streams.parsing.vocabulary import Vocabulary
 from noregret.streams.prefetch import in_order
 from noregret.streams.seals import Seals
-from noregret.streams.source import Paths, Piece, Source, as_paths, suffix_of, total_size
+from noregret.streams.source import Part, Paths, Piece, Source, as_paths, suffix_of, total_size
 
 NOT_STANDARD = (Use("scale", "max"), Use("scale", "unit", "{}"))
 State = tuple[dict[str, NDArray[Any]], dict[str, Any]]
@@ -163,6 +163,7 @@ class Reading:
         self.classes: ClassNames | None = None  # of the outcomes, if they are several classes
         self.undecided = False  # whether the first block will tell what outcomes are
         self.at_once = False  # whether nothing is detected that needs more rows than one
+        self.part: Part | None = None  # the only part to read
         if state is not None:
             self.set_state(*state)
 
@@ -218,6 +219,15 @@ class Reading:
             except StartAgain:
                 continue
             return
+
+    def read_part(self, part: Part) -> None:
+        """Read only one part, of which the first lines of the stream told the columns."""
+        self.part = part
+        self.mark = self.part_mark(part)
+
+    def part_mark(self, part: Part) -> dict[str, Any]:
+        """Return the mark at the start of a part; its lines count from there."""
+        return {"file": part.file, "offset": part.start, "line": 0}
 
     def still_wanted(self) -> bool:
         """Return whether more blocks are wanted."""
@@ -312,7 +322,7 @@ class Reading:
         self, delimiter: Callable[[bytes], bytes] | None = None, careful: bool = False
     ) -> Source:
         """Return the text to read, after checking that the text before the mark is unchanged."""
-        source = Source(self.paths, delimiter, careful, self.seals, self.stream.open)
+        source = Source(self.paths, delimiter, careful, self.seals, self.stream.open, self.part)
         if self.unchecked and self.mark is not None:
             source.check(self.mark)
             self.unchecked = False

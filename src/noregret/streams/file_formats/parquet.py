@@ -29,7 +29,7 @@ from noregret.streams.local_dates import SAMPLE_VALUES
 from noregret.streams.open_file import BLOCK
 from noregret.streams.options import STOP, WRITTEN, Options
 from noregret.streams.seals import Range
-from noregret.streams.source import STDIN, Paths
+from noregret.streams.source import STDIN, Part, Paths
 from noregret.streams.stream import Stream, reader_of
 from noregret.streams.table_reading import TableReading
 
@@ -62,7 +62,8 @@ class ParquetReading(TableReading):
         start = mark or {"file": 0, "row": 0}
         if self.unchecked:
             self.check_sealed()
-        for number in range(start["file"], len(self.paths)):
+        last = len(self.paths) - 1 if self.part is None else self.part.file
+        for number in range(start["file"], last + 1):
             path = self.paths[number]
             try:
                 yield from self.batches(number, path, start if number == start["file"] else {})
@@ -71,6 +72,10 @@ class ParquetReading(TableReading):
                     with naming(path):
                         raise
                 raise BadExample(f"damaged, or not Parquet: {foreign(error)}", file=path) from None
+
+    def part_mark(self, part: Part) -> dict[str, Any]:
+        """Return the mark at the start of a part."""
+        return {"file": part.file, "row": part.start}
 
     def check_sealed(self) -> None:
         """Raise an error if the data before the mark have changed."""
@@ -92,8 +97,9 @@ class ParquetReading(TableReading):
             roles = self.roles_of(file.schema_arrow, path)
             rows, size, skip = file.metadata.num_rows, os.path.getsize(path), mark.get("row", 0)
             digest = digest_of_contents(path)
-            if skip and mark["digest"] != digest:
+            if skip and self.part is None and mark["digest"] != digest:
                 raise NoRegretError("not the data that the checkpoint was made from", file=path)
+            end = rows if self.part is None or self.part.stop is None else self.part.stop
             groups: list[int] = []
             groups_to_seal = self.groups_to_seal(file.metadata, number)
             first = 0
@@ -106,7 +112,10 @@ class ParquetReading(TableReading):
             there = {field.name for field in file.schema_arrow}
             used = [name for name in roles.columns if name in there]
             wanted = [*dict.fromkeys([*used, *self.options.passed])]
-            for batch in file.iter_batches(ROWS_PER_BATCH, row_groups=groups, columns=wanted):
+            for whole in file.iter_batches(ROWS_PER_BATCH, row_groups=groups, columns=wanted):
+                if first >= end:
+                    return
+                batch = whole.slice(0, end - first)
                 stop = first + batch.num_rows
                 if stop > skip:
                     rest = batch.slice(max(0, skip - first))

@@ -6,6 +6,7 @@ import os
 import shlex
 import sys
 from argparse import ArgumentTypeError
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from noregret.app.commands.outputs import Outputs
     from noregret.app.commands.run.answering import Answers
     from noregret.app.commands.run.runner import Run
+    from noregret.scale.pool import Pool
     from noregret.streams.stream import Stream
 
 # Rows between checkpoints, unless --every is given.
@@ -186,6 +188,26 @@ OPTIONS = [
         default=EVERY,
         help=f"Rows between checkpoints (default: {EVERY:,}).",
     ),
+    ask.option(
+        ask.METHOD,
+        "--workers",
+        metavar="NUMBER",
+        type=ask.whole_number,
+        help="With --group: processes that share the work. The results are the same.",
+    ),
+    ask.option(
+        ask.METHOD,
+        "--cluster",
+        metavar="ADDRESS",
+        help="With --group: share the work on a Ray cluster: auto, ray://HOST:PORT, or local to"
+        " start one here (needs noregret[ray]).",
+    ),
+    ask.option(
+        ask.METHOD,
+        "--work-folder",
+        metavar="FOLDER",
+        help="A folder that all machines of the cluster share, for intermediate files.",
+    ),
     ask.file(
         ask.RECOVERY, "--resume", "Resume from a checkpoint, with the same options as before."
     ),
@@ -246,8 +268,9 @@ def run(given: Namespace) -> None:
         answers=answers,
         save_every=given.save_every,
         group=given.by,
+        folder=given.work_folder,
     )
-    with stoppable(work), shown(work, given.quiet or given.json):
+    with workers_of(given) as work.pool, stoppable(work), shown(work, given.quiet or given.json):
         try:
             result = work.go()
         except Diverged as error:
@@ -269,6 +292,25 @@ def columns_of(text: str | None) -> list[str] | None:
         return ask.names(text)
     except ArgumentTypeError as error:
         raise WrongUsage(f"--group: {error}") from None
+
+
+def workers_of(given: Namespace) -> AbstractContextManager[Pool | None]:
+    """Return the workers that a command line asks for, if any."""
+    if given.workers is None and given.cluster is None:
+        if given.work_folder is not None:
+            raise WrongUsage("--work-folder is for --workers and --cluster")
+        return nullcontext()
+    if given.by is None:
+        raise WrongUsage(
+            "--workers and --cluster are for a model per group: name its column with --group"
+        )
+    if given.workers is not None and given.workers < 1:
+        raise WrongUsage(f"--workers must be at least 1: got {given.workers}")
+    if given.predictions == STDOUT or given.follow:
+        raise WrongUsage("several workers read files that are complete: leave --follow and - out")
+    from noregret.scale import pool_of
+
+    return pool_of(given.workers, given.cluster)
 
 
 def stream_asked(given: Namespace, group: str | None, classes: bool, resume: str | None) -> Stream:

@@ -44,8 +44,10 @@ if TYPE_CHECKING:
     from noregret.app.commands.run.grouping import Grouping
     from noregret.app.commands.run.serving import Served
     from noregret.app.commands.run.spool import Numbers, Tags
+    from noregret.app.commands.run.spreading import SpreadGrouping
     from noregret.linear.learner import Learner
     from noregret.proof.record.ledger import Keep
+    from noregret.scale.pool import Pool
     from noregret.streams.block import Block, Floats
     from noregret.streams.stream import Stream
 
@@ -95,6 +97,8 @@ class Run:
         Seconds between saves of the model.
     group
         Columns that assign rows to groups, each with a learner of its own.
+    pool, folder
+        The workers that play the groups, and a folder that all of them can use.
     """
 
     stream: Stream
@@ -113,6 +117,8 @@ class Run:
     answers: Answers | None = None
     save_every: float | None = None
     group: Sequence[str] | None = None
+    pool: Pool | None = None
+    folder: str | None = None
 
     def __post_init__(self) -> None:
         self.kept_at = self.checkpoint or self.resume
@@ -135,7 +141,7 @@ class Run:
         self.looking_back, self.looked_back = False, 0.0  # whether it does, and for how long it did
         self.open_gap: float | None = None  # of hindsight, while it looks back
         self.failures: list[str] = []  # what could not be written
-        self.grouping: Grouping | None = None
+        self.grouping: Grouping | SpreadGrouping | None = None
         self.served: Served | None = None
         if self.stream.options.id is not None:
             from noregret.app.commands.run.serving import Served
@@ -238,6 +244,10 @@ class Run:
             from noregret.app.commands.run.grouping import Grouping
 
             self.grouping = Grouping(self.learner, self.group)
+            if self.pool is not None:
+                from noregret.app.commands.run.spreading import SpreadGrouping
+
+                self.grouping = SpreadGrouping(self.learner, self.group, self.pool, self.folder)
         keep: Keep = "auto" if self.hindsight else "nothing"
         self.game = Game(self.learner, keep=keep, progress=False, kept_at=self.beside.get(ROWS))
 

@@ -1,0 +1,15 @@
+"""Work on several processes or machines, with the same results as on one.
+
+A job is cut into *parts* that depend only on the data, never on the number of workers: a part is a
+range of a file. What a worker does is a pure function of a part and of what was computed before, so
+it can be repeated anywhere, and a lost worker costs only time. Large results go to files in a
+folder that all workers can use.
+
+``Processes`` are workers on this machine, ``RayCluster`` those of a Ray cluster.
+"""
+
+from noregret.scale.pool import Pool, pool_of
+from noregret.scale.processes import Processes
+from noregret.scale.ray_cluster import RayCluster
+
+__all__ = ["Pool", "Processes", "RayCluster", "pool_of"]

@@ -1,0 +1,117 @@
+"""Parts of files: ranges that workers read by themselves, the same for any number of workers."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, replace
+from typing import Any
+
+from numpy.typing import NDArray
+
+from noregret.errors import NoRegretError, WrongUsage
+from noregret.streams.open_file import BLOCK
+from noregret.streams.options import Options
+from noregret.streams.source import STDIN, Part, Source
+from noregret.streams.stream import Reading, State, Stream
+
+# Bytes of text in a part, and rows of Parquet.
+PART_BYTES, PART_ROWS = 16 * BLOCK, 1 << 20
+
+
+@dataclass(frozen=True)
+class Data:
+    """The files of a stream, with all that their first lines told about their columns.
+
+    Parameters
+    ----------
+    kind, paths, options
+        The class of the stream, and what it reads.
+    arrays, numbers
+        The state of a pass after its first block.
+    """
+
+    kind: type[Stream]
+    paths: tuple[str, ...]
+    options: Options
+    arrays: dict[str, NDArray[Any]]
+    numbers: dict[str, Any]
+
+    @classmethod
+    def of(cls, stream: Stream, reading: Reading) -> Data:
+        """Return the files of a stream, a pass of which has read some rows."""
+        if STDIN in stream.paths:
+            raise WrongUsage("several workers cannot share standard input: name files")
+        paths = tuple(os.path.abspath(path) for path in stream.paths)
+        state: State = reading.state()
+        arrays = {name: array for name, array in state[0].items() if not name.startswith("seals.")}
+        return cls(type(stream), paths, reading.options, arrays, state[1] | {"mark": None})
+
+    def reading(self, part: Part) -> Reading:
+        """Return a pass through one part."""
+        stream = self.kind(self.paths, self.options)
+        reading = stream.reading((self.arrays, self.numbers))
+        reading.read_part(part)
+        return reading
+
+    def size_up_to(self, part: Part) -> int:
+        """Return the bytes of the files up to the end of a part, about as many for Parquet."""
+        file = self.paths[part.file]
+        here = os.path.getsize(file)
+        if part.stop is not None and self.kind.name != "parquet":
+            here = part.stop
+        return here + sum(map(os.path.getsize, self.paths[: part.file]))
+
+    def whole(self) -> Data:
+        """Return the same for files that cannot be cut."""
+        columns = self.numbers["columns"] | {"careful": True}
+        return replace(self, numbers=self.numbers | {"columns": columns})
+
+
+def parts_of(data: Data, cut: bool = True) -> list[Part]:
+    """Return the parts of all files, in order; whole files if they are not to be ``cut``."""
+    stream = data.kind(data.paths, data.options)
+    if not cut:
+        return [Part(number) for number in range(len(data.paths))]
+    if stream.name == "parquet":
+        return [part for number, path in enumerate(data.paths) for part in row_parts(number, path)]
+    found: list[Part] = []
+    source = Source(data.paths)
+    for number, path in enumerate(data.paths):
+        with stream.open(path) as opened:
+            if not opened.seekable:  # compressed, or UTF-16: only the whole can be read
+                found.append(Part(number))
+                continue
+            for piece in source.cut(number, opened, None):
+                last = found[-1] if found and found[-1].file == number else None
+                if last is not None and piece.stop - last.start <= PART_BYTES:
+                    found[-1] = last._replace(stop=piece.stop)
+                else:
+                    found.append(Part(number, piece.start, piece.stop))
+    return found
+
+
+def row_parts(number: int, path: str) -> list[Part]:
+    """Return the parts of a Parquet file: row groups, several of them if they are small."""
+    from pyarrow import parquet
+
+    metadata, found, first = parquet.read_metadata(path), list[Part](), 0
+    for group in range(metadata.num_row_groups):
+        last = first + metadata.row_group(group).num_rows
+        if found and last - found[-1].start <= PART_ROWS:
+            found[-1] = found[-1]._replace(stop=last)
+        elif last > first:
+            found.append(Part(number, first, last))
+        first = last
+    return found
+
+
+def with_line(error: NoRegretError, data: Data, part: Part) -> NoRegretError:
+    """Return an error whose line counts from the start of the file, not of the part."""
+    path = data.paths[part.file]
+    if error.line is not None and part.start and error.file == path:
+        with open(path, "rb") as file:
+            left = part.start
+            while left and (text := file.read(min(left, BLOCK))):
+                error.line += text.count(b"\n")
+                left -= len(text)
+    return error

@@ -1,0 +1,151 @@
+"""Worker processes on this machine."""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import multiprocessing
+import os
+import signal
+import threading
+from collections.abc import Callable, Sequence
+from multiprocessing.connection import Connection, wait
+from typing import Any, TypeVar
+
+from noregret.checks import whole
+from noregret.scale.pool import PATIENCE, Pool, WorkerLost
+
+T = TypeVar("T")
+R = TypeVar("R")
+# Processes per worker, with those whose tasks hang.
+MAX_SPARE = 2
+
+
+class Worker:
+    """A process that does one task at a time."""
+
+    def __init__(self) -> None:
+        # A forked copy of a process with threads may inherit locks that nobody releases.
+        context = multiprocessing.get_context("spawn")
+        self.pipe, other = context.Pipe()
+        self.process = context.Process(target=work, args=(other,), daemon=True)
+        self.process.start()
+        other.close()
+        self.task: int | None = None
+
+    def kill(self) -> None:
+        """End the process, whatever it does."""
+        self.process.kill()
+        self.process.join()
+        self.pipe.close()
+
+
+class Processes(Pool):
+    """Worker processes on this machine.
+
+    Parameters
+    ----------
+    workers
+        How many; by default as many as there are processors.
+    patience
+        As in ``Pool``.
+
+    Examples
+    --------
+    >>> from noregret.scale import Processes
+    >>> import math
+    >>> with Processes(2) as pool:
+    ...     list(pool.map(math.sqrt, [1, 4, 9]))
+    [1.0, 2.0, 3.0]
+    """
+
+    def __init__(self, workers: int | None = None, patience: float = PATIENCE) -> None:
+        count = len(os.sched_getaffinity(0)) if workers is None else whole("workers", workers)
+        super().__init__(count, patience)
+        self.numbers = itertools.count()
+        self.found: list[Worker] = []
+        self.results: dict[int, tuple[bool, Any]] = {}
+
+    def submit(self, function: Callable[[T], R], task: T) -> int:
+        """Start a task on an idle worker, a new one if there is none."""
+        number = next(self.numbers)
+        while True:
+            worker = next((each for each in self.found if each.task is None), None)
+            if worker is None:
+                assert len(self.found) <= MAX_SPARE * self.workers, "workers are not used again"
+                worker = Worker()
+                self.found.append(worker)
+            try:
+                worker.pipe.send((number, function, task))
+            except OSError:  # it has ended since
+                self.remove(worker)
+                continue
+            worker.task = number
+            return number
+
+    def wait(self, handles: Sequence[int], seconds: float) -> list[int]:
+        """Return the tasks that have ended."""
+        busy = {worker.pipe: worker for worker in self.found if worker.task is not None}
+        for pipe in wait(list(busy), 0 if self.results else seconds):
+            assert isinstance(pipe, Connection)
+            worker = busy[pipe]
+            try:
+                number, *result = pipe.recv()
+                self.results[number] = tuple(result)
+                worker.task = None
+            except (EOFError, OSError):
+                assert worker.task is not None
+                self.remove(worker)
+                lost = WorkerLost(f"process {worker.process.pid}, exit {worker.process.exitcode}")
+                self.results[worker.task] = False, lost
+        return [number for number in handles if number in self.results]
+
+    def result(self, handle: int) -> Any:
+        """Return a result, or raise its error."""
+        fine, result = self.results[handle]
+        if fine:
+            return result
+        raise result
+
+    def give_up(self, handle: int) -> None:
+        """End the process that does a task."""
+        self.results.pop(handle, None)
+        for worker in self.found:
+            if worker.task == handle:
+                self.remove(worker)
+                return
+
+    def remove(self, worker: Worker) -> None:
+        """End a worker."""
+        self.found.remove(worker)
+        worker.kill()
+
+    def close(self) -> None:
+        """End all workers."""
+        while self.found:
+            self.remove(self.found[-1])
+
+
+def work(pipe: Connection) -> None:
+    """Do tasks until the other end of the pipe is closed."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the process that waits
+    threading.Thread(target=end_with_parent, daemon=True).start()
+    while True:
+        try:
+            number, function, task = pipe.recv()
+        except (EOFError, OSError):
+            return
+        try:
+            result = True, function(task)
+        except Exception as error:
+            result = False, error.with_traceback(None)
+        with contextlib.suppress(OSError):
+            pipe.send((number, *result))
+
+
+def end_with_parent() -> None:
+    """End this process when the one that started it has ended."""
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(1)

@@ -1,0 +1,87 @@
+"""The workers of a Ray cluster."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar
+
+from noregret.errors import WrongUsage
+from noregret.scale.pool import PATIENCE, Pool, WorkerLost
+
+T = TypeVar("T")
+R = TypeVar("R")
+
+
+class RayCluster(Pool):
+    """The workers of a Ray cluster; needs ``noregret[ray]``.
+
+    Parameters
+    ----------
+    address
+        ``local`` starts a cluster on this machine, ``auto`` is the one that this machine belongs
+        to, ``ray://host:port`` another one.
+    workers
+        Tasks at the same time; by default as many as the cluster has processors.
+    patience
+        As in ``Pool``.
+    """
+
+    def __init__(
+        self, address: str = "local", workers: int | None = None, patience: float = PATIENCE
+    ) -> None:
+        try:
+            import ray
+        except ModuleNotFoundError:
+            cure = "install it: pip install 'noregret[ray]'"
+            raise WrongUsage("a cluster needs Ray, which is not installed", cure) from None
+        self.ray = ray
+        self.started = not ray.is_initialized()
+        if self.started:
+            try:
+                ray.init(address, log_to_driver=False, logging_level="error")
+            except (ConnectionError, ValueError) as error:
+                what = f"no Ray cluster answers at {address!r}: {str(error).splitlines()[0]}"
+                raise WrongUsage(what, "‘local’ starts one on this machine") from None
+        count = workers or int(ray.cluster_resources().get("CPU", 1))
+        super().__init__(count, patience)
+        self.remote = ray.remote(max_retries=0)(call)
+
+    def submit(self, function: Callable[[T], R], task: T) -> Any:
+        """Start a task."""
+        return self.remote.remote(function, task)
+
+    def wait(self, handles: Sequence[Any], seconds: float) -> list[Any]:
+        """Return the tasks that have ended."""
+        if not handles:
+            return []
+        done, _ = self.ray.wait(list(handles), num_returns=1, timeout=seconds)
+        return list(done)
+
+    def result(self, handle: Any) -> Any:
+        """Return a result, or raise its error."""
+        try:
+            fine, result = self.ray.get(handle)
+        except self.ray.exceptions.RayError as error:
+            raise WorkerLost(str(error).splitlines()[0]) from None
+        if fine:
+            return result
+        raise result
+
+    def give_up(self, handle: Any) -> None:
+        """Stop a task, as far as Ray can."""
+        with contextlib.suppress(Exception):
+            self.ray.cancel(handle, force=True)
+
+    def close(self) -> None:
+        """Leave the cluster, and end it if it was started here."""
+        if self.started:
+            self.ray.shutdown()
+
+
+def call(function: Callable[[Any], Any], task: Any) -> tuple[bool, Any]:
+    """Return the result of a task, or its error."""
+    try:
+        return True, function(task)
+    except Exception as error:
+        return False, error.with_traceback(None)

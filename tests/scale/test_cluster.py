@@ -1,0 +1,53 @@
+"""A model per group on a Ray cluster of three nodes, one of which is lost on the way."""
+
+import os
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.scale.test_groups_on_workers import run, table, write_csv
+from tests.thorough import THOROUGH
+
+ray: Any = pytest.importorskip("ray", reason="Ray is not installed")
+
+
+@pytest.fixture
+def cluster(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
+    """Start three nodes on this machine, and connect to them."""
+    from ray.cluster_utils import Cluster
+
+    monkeypatch.setenv("RAY_USAGE_STATS_ENABLED", "0")
+    root = str(Path(__file__).parent.parent.parent)
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join([root, os.environ.get("PYTHONPATH", "")]))
+    found = Cluster(
+        initialize_head=True, head_node_args={"num_cpus": 1, "include_dashboard": False}
+    )
+    for _ in range(2):
+        found.add_node(num_cpus=1)
+    ray.init(found.address, log_to_driver=False, logging_level="error")
+    try:
+        yield found
+    finally:
+        ray.shutdown()
+        found.shutdown()
+
+
+def test_a_cluster_makes_the_same_bits_though_a_node_is_lost(cluster: Any, tmp_path: Path) -> None:
+    files = [write_csv(table(), tmp_path / "rows.csv")]
+    alone = run(tmp_path, files, "alone")
+    node = next(iter(cluster.worker_nodes))
+
+    def lose() -> None:
+        time.sleep(2.0)
+        cluster.remove_node(node, allow_graceful=False)
+
+    loser = threading.Thread(target=lose)
+    loser.start()
+    for attempt in range(3 if THOROUGH else 1):
+        several = run(tmp_path, files, f"several {attempt}", "--cluster", "auto")
+        assert several == alone
+    loser.join()

@@ -1,0 +1,120 @@
+"""A model per group on several workers: the same bits as in one process."""
+
+import gzip
+import json
+import sqlite3
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from pyarrow import csv, parquet
+
+from noregret.scale import parts
+from noregret.streams import open_file
+from tests.app.run.commands import done, refused
+
+ROWS = 3_000
+
+
+def table(rows: int = ROWS, classes: bool = False, gaps: bool = True) -> pa.Table:
+    """Return rows with categories that appear late, and gaps that begin late."""
+    random = np.random.default_rng(5)
+    temperature = random.normal(10, 5, rows).round(3)
+    city = [f"city {min(k // 90, n)}" for k, n in enumerate(random.integers(0, 40, rows))]
+    shop = [f"shop {k}" for k in random.integers(0, 40, rows)]
+    sold = (temperature + 3 * random.normal(size=rows)).round(3)
+    outcome = pa.array([f"class {int(abs(y)) % 5}" for y in sold] if classes else sold)
+    empty = np.arange(rows) % 97 == (96 if gaps else -1)
+    empty &= np.arange(rows) > rows // 2
+    return pa.table(
+        {
+            "shop": shop,
+            "city": city,
+            "sun": random.random(rows).round(4),
+            "temperature": pa.array(temperature, mask=empty),
+            "sold": outcome,
+        }
+    )
+
+
+def write_csv(found: pa.Table, path: Path) -> Path:
+    csv.write_csv(found, path, csv.WriteOptions(quoting_style="none", quoting_header="none"))
+    return path
+
+
+def made(kind: str, folder: Path) -> list[Path]:
+    """Write the rows in one of several forms."""
+    found = table(classes=kind == "classes")
+    if kind == "parquet":
+        parquet.write_table(found, folder / "rows.parquet", row_group_size=700)
+        return [folder / "rows.parquet"]
+    if kind == "jsonl":
+        lines = [
+            json.dumps({k: v for k, v in row.items() if v is not None}) for row in found.to_pylist()
+        ]
+        (folder / "rows.jsonl").write_text("\n".join(lines))
+        return [folder / "rows.jsonl"]
+    if kind == "files":
+        halves = found.slice(0, 1_100), found.slice(1_100)
+        return [write_csv(half, folder / f"{k}.csv") for k, half in enumerate(halves)]
+    path = write_csv(found, folder / "rows.csv")
+    if kind == "quotes":
+        path.write_text(path.read_text().replace("city 30", '"city\n30"'))
+    if kind == "gzip":
+        packed = folder / "rows.csv.gz"
+        packed.write_bytes(gzip.compress(path.read_bytes()))
+        return [packed]
+    return [path]
+
+
+@pytest.fixture
+def small_parts(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Cut files into many small parts, here and in the workers, which do it alike."""
+    monkeypatch.setattr(open_file, "BLOCK", 1 << 13)
+    monkeypatch.setattr(parts, "PART_BYTES", 3 << 13)
+    monkeypatch.setattr(parts, "PART_ROWS", 1_000)
+
+
+def run(folder: Path, files: list[Path], name: str, *options: str) -> dict[str, Any]:
+    """Run the command, and return its models, predictions and figures."""
+    model, predictions = folder / f"{name}.models", folder / f"{name}.csv"
+    to = ["--model", str(model), "--predictions", str(predictions), "--quiet"]
+    asked = ["--target", "sold", "--group", "shop", *options]
+    done("run", *files, *asked, *to)
+    with sqlite3.connect(model) as rows:
+        models = rows.execute("SELECT * FROM models ORDER BY key").fetchall()
+    return {"models": models, "predictions": predictions.read_text()}
+
+
+@pytest.mark.parametrize("kind", ["csv", "quotes", "files", "gzip", "parquet", "jsonl", "classes"])
+def test_workers_make_the_same_bits(kind: str, tmp_path: Path, small_parts: None) -> None:
+    files = made(kind, tmp_path)
+    alone = run(tmp_path, files, "alone")
+    assert len(alone["models"]) == 40
+    several = run(tmp_path, files, "several", "--workers", "2" if kind == "csv" else "1")
+    assert several["models"] == alone["models"]
+    assert several["predictions"] == alone["predictions"]
+
+
+@pytest.mark.parametrize("workers", [(), ("--workers", "2")])
+def test_a_bad_row_is_named_by_its_line(
+    workers: tuple[str, ...], tmp_path: Path, small_parts: None
+) -> None:
+    path = write_csv(table(), tmp_path / "rows.csv")
+    lines = path.read_text().splitlines()
+    lines[2_000] = lines[2_000].replace(lines[2_000].split(",")[2], "1e200")
+    path.write_text("\n".join(lines))
+    asked = ("run", path, "--target", "sold", "--group", "shop", *workers, "--quiet")
+    assert "line 2001" in refused(*asked)
+    found = json.loads(done(*asked[:-1], "--on-error", "skip", "--json"))
+    assert found["data"]["skipped"]["count"] == 1
+
+
+def test_options_that_do_not_go_with_workers_are_refused(tmp_path: Path) -> None:
+    path = write_csv(table(20), tmp_path / "rows.csv")
+    plain = ("run", path, "--target", "sold")
+    assert "--group" in refused(*plain, "--workers", "2", code=2)
+    assert "at least 1" in refused(*plain, "--group", "shop", "--workers", "0", code=2)
+    assert "--workers" in refused(*plain, "--work-folder", tmp_path, code=2)

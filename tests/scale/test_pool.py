@@ -1,0 +1,53 @@
+"""Workers: results in order, whatever becomes of the processes."""
+
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from noregret.errors import BadExample, NoRegretError
+from noregret.scale import Pool, Processes
+from tests.scale import tasks
+
+
+@pytest.fixture(scope="module")
+def pool() -> Iterator[Pool]:
+    with Processes(2, patience=1.0) as found:
+        yield found
+
+
+def placed(folder: Path) -> list[tuple[str, int]]:
+    return [(str(folder), number) for number in range(6)]
+
+
+def test_results_come_in_order(pool: Pool) -> None:
+    assert list(pool.map(tasks.square, range(20))) == [k * k for k in range(20)]
+    assert list(pool.map(tasks.square, [])) == []
+
+
+def test_the_task_of_a_killed_worker_is_done_by_another(pool: Pool, tmp_path: Path) -> None:
+    assert list(pool.map(tasks.killed_once, placed(tmp_path))) == list(range(6))
+
+
+def test_a_worker_that_hangs_is_not_waited_for(pool: Pool, tmp_path: Path) -> None:
+    began = time.monotonic()
+    assert list(pool.map(tasks.stopped_once, placed(tmp_path))) == list(range(6))
+    assert time.monotonic() - began < 60  # it would be for ever
+
+
+def test_a_task_that_kills_its_workers_ends_with_an_error(pool: Pool) -> None:
+    with pytest.raises(NoRegretError, match="6 workers ended during the same task"):
+        list(pool.map(tasks.always_killed, [1]))
+
+
+def test_an_error_keeps_its_fields_and_comes_at_its_place(pool: Pool) -> None:
+    found = pool.map(tasks.refused, range(6))
+    assert [next(found) for _ in range(3)] == [0, 1, 2]
+    with pytest.raises(BadExample) as told:
+        next(found)
+    assert (told.value.line, told.value.cures) == (7, ("leave it out",))
+
+
+def test_work_that_is_not_wanted_ends(pool: Pool) -> None:
+    assert list(pool.map(tasks.square, range(5), lambda: False)) == []
