@@ -36,7 +36,7 @@ LAYERS = (
     ("bandits", "portfolios", "filters", "echo"),
     ("batch",),
     ("proof.verifying",),
-    ("adversaries", "data", "sklearn", "river", "service"),
+    ("adversaries", "data", "scale", "sklearn", "river", "service"),
     ("app.results",),
     ("app.report",),
     ("app.commands",),

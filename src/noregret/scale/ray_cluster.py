@@ -6,7 +6,7 @@ import contextlib
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
-from noregret.errors import WrongUsage
+from noregret.errors import WrongUsage, foreign
 from noregret.scale.pool import PATIENCE, Pool, WorkerLost
 
 T = TypeVar("T")
@@ -35,17 +35,17 @@ class RayCluster(Pool):
         except ModuleNotFoundError:
             cure = "install it: pip install 'noregret[ray]'"
             raise WrongUsage("a cluster needs Ray, which is not installed", cure) from None
-        self.ray = ray
-        self.started = not ray.is_initialized()
+        self.ray: Any = ray
+        self.started = not self.ray.is_initialized()
         if self.started:
             try:
-                ray.init(address, log_to_driver=False, logging_level="error")
+                self.ray.init(address, log_to_driver=False, logging_level="error")
             except (ConnectionError, ValueError) as error:
-                what = f"no Ray cluster answers at {address!r}: {str(error).splitlines()[0]}"
+                what = f"no Ray cluster answers at {address!r}: {foreign(error)}"
                 raise WrongUsage(what, "‘local’ starts one on this machine") from None
-        count = workers or int(ray.cluster_resources().get("CPU", 1))
+        count = workers or int(self.ray.cluster_resources().get("CPU", 1))
         super().__init__(count, patience)
-        self.remote = ray.remote(max_retries=0)(call)
+        self.remote = self.ray.remote(max_retries=0)(call)
 
     def submit(self, function: Callable[[T], R], task: T) -> Any:
         """Start a task."""
@@ -63,7 +63,7 @@ class RayCluster(Pool):
         try:
             fine, result = self.ray.get(handle)
         except self.ray.exceptions.RayError as error:
-            raise WorkerLost(str(error).splitlines()[0]) from None
+            raise WorkerLost(foreign(error)) from None
         if fine:
             return result
         raise result

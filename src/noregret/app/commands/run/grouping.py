@@ -31,6 +31,45 @@ SECONDS, FEWEST = 0.25, 256
 MAX_KNOWN = 1_000_000
 
 
+class GroupKeys:
+    """The groups of rows, from the values that are passed on with them.
+
+    Parameters
+    ----------
+    columns
+        The columns that name the group of each row; the first of those that are passed on.
+    """
+
+    def __init__(self, columns: Sequence[str]) -> None:
+        self.columns = tuple(columns)
+        self.known: dict[str, Any] = {}  # by their tags; None for no name
+
+    def of(self, block: Block) -> tuple[list[Any], Block]:
+        """Return the group of each row, and a block in which rows without one are faults."""
+        known, tags = self.known, block.tags or []
+        if len(known) > MAX_KNOWN:
+            known.clear()
+        for tag in set(tags).difference(known):
+            parts = tuple(json.loads(tag)[: len(self.columns)])
+            known[tag] = None if not all(map(is_name, parts)) else parts if parts[1:] else parts[0]
+        keys = [known[tag] for tag in tags]
+        bad = {}
+        if None in keys:
+            bad = {row: self.nameless(tags[row]) for row, key in enumerate(keys) if key is None}
+        if not bad:
+            return keys, block
+        return [key for row, key in enumerate(keys) if row not in bad], without(block, bad)
+
+    def nameless(self, tag: str) -> BadExample:
+        """Return the error of a row whose group has no name."""
+        parts = json.loads(tag)
+        column = next(
+            name for name, part in zip(self.columns, parts, strict=False) if not is_name(part)
+        )
+        what = f"column {column!r} is empty or no name: every row needs its group"
+        return BadExample(what, feature=column)
+
+
 class Grouping:
     """The learners of all groups, and what they came to together.
 
@@ -43,8 +82,7 @@ class Grouping:
     """
 
     def __init__(self, learner: Learner, columns: Sequence[str]) -> None:
-        self.groups, self.columns = Groups(learner), tuple(columns)
-        self.keys: dict[str, Any] = {}  # by their tags; None for no name
+        self.groups, self.keys = Groups(learner), GroupKeys(columns)
         self.at_once = FEWEST
         self.rounds = self.mistakes = 0
         self.loss = 0.0
@@ -64,7 +102,7 @@ class Grouping:
         """
         stops = reading.options.on_error == "stop"
         for found in blocks:
-            keys, block = self.keys_of(found)
+            keys, block = self.keys.of(found)
             if stops and block.faults:
                 block = until(block, block.faults[0].row, block.faults[:1])
                 keys = keys[: len(block)]
@@ -92,31 +130,6 @@ class Grouping:
             observe(block, Played(kept, told, scores, chances, ends))
             if ends is not None:
                 raise ends
-
-    def keys_of(self, block: Block) -> tuple[list[Any], Block]:
-        """Return the group of each row, and a block in which rows without one are faults."""
-        known, tags = self.keys, block.tags or []
-        if len(known) > MAX_KNOWN:
-            known.clear()
-        for tag in set(tags).difference(known):
-            parts = tuple(json.loads(tag)[: len(self.columns)])
-            known[tag] = None if not all(map(is_name, parts)) else parts if parts[1:] else parts[0]
-        keys = [known[tag] for tag in tags]
-        bad = {}
-        if None in keys:
-            bad = {row: self.nameless(tags[row]) for row, key in enumerate(keys) if key is None}
-        if not bad:
-            return keys, block
-        return [key for row, key in enumerate(keys) if row not in bad], without(block, bad)
-
-    def nameless(self, tag: str) -> BadExample:
-        """Return the error of a row whose group has no name."""
-        parts = json.loads(tag)
-        column = next(
-            name for name, part in zip(self.columns, parts, strict=False) if not is_name(part)
-        )
-        what = f"column {column!r} is empty or no name: every row needs its group"
-        return BadExample(what, feature=column)
 
     def play_part(
         self, block: Block, keys: list[Any], part: slice, names: list[str], scores: Floats

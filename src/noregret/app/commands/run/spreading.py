@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 import os
 import zlib
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import count
 from tempfile import TemporaryDirectory
@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from noregret.app.commands.run.grouping import Grouping
+from noregret.app.commands.run.grouping import Grouping, GroupKeys
 from noregret.base.atomic_files import beside
 from noregret.base.model_file import dumps, loads
 from noregret.errors import NoRegretError, Place
@@ -48,6 +48,7 @@ class Splitting:
 
     data: Data
     part: Part
+    columns: tuple[str, ...]
     file: str
 
 
@@ -75,7 +76,7 @@ class Bucket:
 
     number: int
     learner: bytes
-    column: str
+    columns: tuple[str, ...]
     options: Options
     names: list[str]
     known: int
@@ -95,9 +96,9 @@ class Bucketful:
     refused: list[tuple[int, int, NoRegretError]]
 
 
-def bucket_of(tag: str) -> int:
+def bucket_of(tag: str, columns: int) -> int:
     """Return the bucket of a row, from the name of its group."""
-    return zlib.crc32(json.dumps(json.loads(tag)[0]).encode()) % BUCKETS
+    return zlib.crc32(json.dumps(json.loads(tag)[:columns]).encode()) % BUCKETS
 
 
 # The first step.
@@ -106,20 +107,24 @@ def bucket_of(tag: str) -> int:
 def split(task: Splitting) -> Split:
     """Read a part, and write its rows sorted by bucket."""
     reading, blocks = task.data.reading(task.part), list[Block]()
+    keys = GroupKeys(task.columns)
     known, faults, rows = len(reading.vocabulary), list[Fault](), 0
     try:
-        for block in reading:
+        for found in reading:
+            _, block = keys.of(found)
             faults += [Fault(rows + fault.row, fault.error) for fault in block.faults]
             rows += len(block)
             blocks.append(block)
     except NoRegretError as error:
         raise with_line(error, task.data, task.part) from None
-    for _, error in faults:
-        with_line(error.with_traceback(None), task.data, task.part)
+    for fault in faults:
+        with_line(fault.error.with_traceback(None), task.data, task.part)
     tags = [tag for block in blocks for tag in block.tags or []]
     numbers = dict(zip(dict.fromkeys(tags), count(), strict=False))
     codes = np.array([numbers[tag] for tag in tags], dtype=np.int64)
-    buckets = np.array([bucket_of(tag) for tag in numbers], dtype=np.int64)[codes]
+    buckets = np.array([bucket_of(tag, len(task.columns)) for tag in numbers], dtype=np.int64)[
+        codes
+    ]
     order = np.argsort(buckets, kind="stable")
     arrays = rows_in(blocks, order) | {
         "order": order,
@@ -193,7 +198,7 @@ class Prepared:
 def play(task: Bucket) -> Bucketful:
     """Play the rows of a bucket, and write its models and scores."""
     learner: Learner = loads(task.learner, "the learner")
-    grouping = Grouping(learner, task.column)
+    grouping = Grouping(learner, task.columns)
     refused: list[tuple[int, int, NoRegretError]] = []
     scores: list[Floats] = []
     chances: list[Floats] = []
@@ -298,7 +303,7 @@ class SpreadGrouping:
 
     Parameters
     ----------
-    learner, column
+    learner, columns
         As in ``Grouping``.
     pool
         The workers.
@@ -306,8 +311,10 @@ class SpreadGrouping:
         A folder that all workers can use, for intermediate files; a temporary one by default.
     """
 
-    def __init__(self, learner: Learner, column: str, pool: Pool, folder: str | None) -> None:
-        self.learner, self.column, self.pool = learner, column, pool
+    def __init__(
+        self, learner: Learner, columns: Sequence[str], pool: Pool, folder: str | None
+    ) -> None:
+        self.learner, self.columns, self.pool = learner, tuple(columns), pool
         self.groups = Groups(learner)
         self.rounds = self.mistakes = 0
         self.loss = 0.0
@@ -345,7 +352,7 @@ class SpreadGrouping:
             Bucket(
                 number,
                 dumps(self.learner),
-                self.column,
+                self.columns,
                 reading.options,
                 names,
                 len(reading.vocabulary),
@@ -374,7 +381,9 @@ class SpreadGrouping:
         for cut in (True, False):
             parts = parts_of(data, cut)
             tasks = [
-                Splitting(data if cut else data.whole(), part, self.file(f"part-{number}"))
+                Splitting(
+                    data if cut else data.whole(), part, self.columns, self.file(f"part-{number}")
+                )
                 for number, part in enumerate(parts)
             ]
             try:
