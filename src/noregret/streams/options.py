@@ -34,7 +34,7 @@ MAX_BITS = 30
 COLUMNS = ("drop", "keep", "categories", "text", "time")
 # Options that may be given several times. Columns of written numbers are detected, not given.
 WRITTEN = ("written_numbers", "decimal_commas")
-LISTS = (*COLUMNS, *WRITTEN, "dates", "interactions", "add", "passed")
+LISTS = (*COLUMNS, *WRITTEN, "many_values", "dates", "interactions", "add", "passed")
 # How a file is written, which makes no difference to other formats.
 FORM = ("delimiter", "encoding", "sheet", *WRITTEN)
 # Options that do not apply to a table of forecasts.
@@ -145,6 +145,9 @@ class Options:
     written_numbers, decimal_commas
         Columns of CSV that hold numbers as people write them (``$5``, ``12%``, ``"1,234"``), and
         those of them with decimal commas. They are detected, and named in certificates.
+    many_values
+        Columns with more than 262,144 different values, of which later ones share features. They
+        are detected, and named in certificates.
     sniff
         Whether to detect the delimiter, the encoding, written numbers and dates. Otherwise these
         are as in 0.1.0, but for what is said: columns of dates are then said by ``time``. So
@@ -182,6 +185,7 @@ class Options:
     prices: bool = False
     written_numbers: tuple[str, ...] = ()
     decimal_commas: tuple[str, ...] = ()
+    many_values: tuple[str, ...] = ()
     sniff: bool = True
 
     def __post_init__(self) -> None:

@@ -133,6 +133,7 @@ class Preparing:
             if not isinstance(x, dict):
                 return x  # which the learner refuses
             size = len(self.inner.vocabulary)
+            self.begin(learning)
             try:
                 block = self.scaled(self.block_of(x, round, learning), learning)
                 return self.example(block, 0)
@@ -140,6 +141,12 @@ class Preparing:
                 if not learning and self.inner.options.hash is None:
                     self.inner.vocabulary.cut(size)
                     del self.names[self.reading.features :]
+
+    def begin(self, learning: bool) -> None:
+        """Take the next rows as learned or not."""
+        many = getattr(self.inner, "many", None)
+        if many is not None:
+            many.start(learning)
 
     def block_of(self, x: dict[str, Any], round: int, learning: bool) -> Block:
         """Return one row as a block that is not scaled yet."""
@@ -236,6 +243,7 @@ class Preparing:
             return nw.from_native(X, eager_only=True).rows(named=True)
         with self.lock:
             size = len(self.inner.vocabulary)
+            self.begin(learning)
             try:
                 roles = self.inner.roles(ROWS)
                 table = encoded(arrow_table(X, roles, self.columns), roles)

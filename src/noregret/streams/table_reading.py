@@ -27,6 +27,7 @@ from noregret.streams.columns import (
 )
 from noregret.streams.columns_to_rows import dense_rows, faults_of, sparse_rows, without
 from noregret.streams.growth import Growth
+from noregret.streams.many_values import ManyValues
 from noregret.streams.options import ASLEEP, CORRECTED, INDICATOR
 from noregret.streams.parsing.scaling import Scaler
 from noregret.streams.stream import Reading, State, Stream
@@ -51,6 +52,7 @@ class TableReading(Reading):
         self.others: dict[str, None] = {}  # other groups than the one in use
         self.correcting: dict[int, Correcting] = {}
         self.growth = Growth()
+        self.many = ManyValues(learning, stream.paths[0])
         self.days: dict[str, str] = {}  # the kinds of columns of dates such as 31/12/2024
         super().__init__(stream, learning, state)
 
@@ -61,12 +63,14 @@ class TableReading(Reading):
         dates = [each for each in self.options.dates if each not in self.stream.options.dates]
         found: dict[str, Any] = {"kinds": self.kinds}
         found |= {"texts": texts} if texts else {}
+        found |= {"many_values": self.many.columns} if self.many.columns else {}
         return found | ({"days": self.days, "dates": dates} if self.days else {})
 
     def set_columns_state(self, state: dict[str, Any]) -> None:
         """Restore the kind of values in each column."""
         self.kinds = state["kinds"]
         self.add_texts(state.get("texts", ()))
+        self.many.resume(state.get("many_values", ()))
         self.days = dict(state.get("days", {}))
         self.add_dates(state.get("dates", ()))
 
@@ -164,10 +168,17 @@ class TableReading(Reading):
             )
 
     def found(self) -> dict[str, Any]:
-        """Return the columns of dates and times, besides those that were named."""
-        given, roles = self.options.time, self.settled
-        times = () if roles is None else roles.times
-        return {"time": (*given, *(name for name in times if name not in given))}
+        """Return the columns of dates and times, and those of very many values."""
+        given, many = self.options.time, self.many.named(self.options)
+        times = self.times_found()
+        return {
+            "time": (*given, *(name for name in times if name not in given)),
+            "many_values": many,
+        }
+
+    def times_found(self) -> Iterable[str]:
+        """Return the columns of dates and times."""
+        return () if self.settled is None else self.settled.times
 
     def roles(self, where: str) -> Roles:
         """Return the roles of the columns."""
@@ -253,6 +264,7 @@ class TableReading(Reading):
             if not known and not learned.all():
                 rows[: int(np.argmax(learned))] = 0.0  # before the first row that is learned
         else:
+            table = self.many.shared(table, self.options, self.vocabulary, learned)
             rows, left = sparse_rows(table, self.options, self.vocabulary, learned)
             self.note_growth(known, int(learned.sum()))
             if isinstance(self.scaler, Scaler) and self.scaler.kind == "standard":

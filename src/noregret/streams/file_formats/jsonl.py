@@ -352,11 +352,9 @@ class JsonlReading(TableReading):
             self.gap_in(name) if math.isnan(seconds) else features_at(name, seconds, kind == DATE)
         )
 
-    def found(self) -> dict[str, Any]:
-        """Return the fields of dates and times, besides those that were named."""
-        given = self.options.time
-        times = (name for name, kind in (self.kinds or {}).items() if kind in TIMES)
-        return {"time": (*given, *(name for name in times if name not in given))}
+    def times_found(self) -> Iterator[str]:
+        """Return the fields of dates and times."""
+        return (name for name, kind in (self.kinds or {}).items() if kind in TIMES)
 
     def features_in(self, name: str, value: Any) -> dict[str, float]:
         """Return the features of a field by name."""
@@ -364,7 +362,8 @@ class JsonlReading(TableReading):
             cure = Use("drop", [name], "drop it ({})")
             raise BadExample(f"field {name!r} is a list, which has no features", cure)
         is_number = not isinstance(value, str) and name not in self.options.categories
-        key = name if is_number else f"{name}={text_of(value)}"
+        text = "" if is_number else text_of(value)
+        key = name if is_number else f"{name}={text}"
         if not key.isascii() and any("\ud800" <= letter <= "\udfff" for letter in key):
             raise BadExample(f"field {name!r}: half of a character is no text")
         if is_number:
@@ -373,7 +372,7 @@ class JsonlReading(TableReading):
             from noregret.streams.free_text import words_of
 
             return words_of(value, name, self.vocabulary)
-        return {key: 1.0}
+        return {self.many.name_of(text, name, self.options, self.vocabulary): 1.0}
 
     def check_kinds(self, kinds: dict[str, str]) -> None:
         """Raise an error for fields that change between text and numbers."""
