@@ -25,7 +25,6 @@ from noregret.streams.columns import (
 )
 from noregret.streams.csv_dialect import COMMA, POINT
 from noregret.streams.csv_quotes import Quotes
-from noregret.streams.local_dates import has_time, moment_in
 from noregret.streams.source import Piece
 
 NUMERAL = re.compile(
@@ -258,6 +257,8 @@ def usual(cell: str, kind: str | None, nothing: Sequence[str], number: str | Non
 def moment(cell: str, kind: str, order: str | None = None) -> str | None:
     """Return a date or time in the form that Arrow parses, or None if it is neither."""
     if order is not None:
+        from noregret.streams.local_dates import has_time, moment_in
+
         at = moment_in(cell, order)
         return None if at is None or (kind == DATE and has_time(cell)) else at.isoformat()
     try:

@@ -10,7 +10,7 @@ from scipy import sparse
 
 import noregret as nr
 from noregret.linear.engine.recorder import packed, unpacked
-from noregret.proof.record import ledger, pages
+from noregret.proof.record import decoded_rows, ledger, pages
 from noregret.proof.record.decoded_rows import DecodedRows
 
 
@@ -78,7 +78,7 @@ def test_rows_that_become_dense_or_too_many_are_pages_again(
     mixed = played(monkeypatch, 1_000, [thin, full])
     assert mixed.ledger.pages is not None
     assert mixed.ledger.pages.decoded is None
-    monkeypatch.setattr(pages, "DecodedRows", lambda: DecodedRows(5_000))
+    monkeypatch.setattr(decoded_rows, "DecodedRows", lambda: DecodedRows(5_000))
     many = played(monkeypatch, 1_000, [thin, thin])
     assert many.ledger.pages is not None
     assert many.ledger.pages.decoded is None
@@ -93,7 +93,7 @@ def test_without_memory_for_decoded_rows_there_are_pages(monkeypatch: pytest.Mon
     def refuse() -> DecodedRows:
         raise MemoryError
 
-    monkeypatch.setattr(pages, "DecodedRows", refuse)
+    monkeypatch.setattr(decoded_rows, "DecodedRows", refuse)
     game = played(monkeypatch, 1_000, [drawn(400, 300, 0.03)])
     assert game.ledger.pages is not None
     assert game.ledger.pages.decoded is None

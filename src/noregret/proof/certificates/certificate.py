@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from noregret.base.display import as_renderable, as_text
-from noregret.base.json_text import Weights
 from noregret.limits import MAX_CLASS_LIST, MAX_TEXT
 from noregret.proof.theorems.assumptions import Finding
 
@@ -147,6 +146,8 @@ class Certificate:
         }
         if self.data.target is not None:
             data["target"] = self.data.target
+        from noregret.base.json_text import Weights
+
         best: dict[str, Any] = {
             "class": self.hindsight.comparator,
             "loss": self.hindsight.loss,

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +18,9 @@ from noregret.errors import NoRegretError
 from noregret.hindsight.sparse import DENSE_RATIO, MAX_NUMBERS, SparseRows
 from noregret.hindsight.sums import add_outer_products
 from noregret.linear.engine.recorder import unpack, unpacked
-from noregret.proof.record.decoded_rows import DecodedRows
+
+if TYPE_CHECKING:
+    from noregret.proof.record.decoded_rows import DecodedRows
 
 Floats = NDArray[np.float64]
 # Words from which on a page is not extended.
@@ -141,6 +143,8 @@ class Pages:
     def decode(self) -> None:
         """Decode the pages so far, unless memory is short."""
         try:
+            from noregret.proof.record.decoded_rows import DecodedRows
+
             decoded = DecodedRows()
         except MemoryError:
             return

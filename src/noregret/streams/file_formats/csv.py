@@ -34,7 +34,6 @@ from noregret.streams.csv_repair import (
     row_lines,
     split_names,
 )
-from noregret.streams.local_dates import order_of
 from noregret.streams.options import (
     ASLEEP,
     AUTO,
@@ -401,6 +400,8 @@ class CsvReading(TableReading):
         try:
             return encoded(with_gaps(parsed(body, *form, marks), gaps), roles), None
         except pa.ArrowInvalid:
+            from noregret.streams.local_dates import order_of
+
             kinds = {name: self.kinds[name] for name in used}
             asleep, by_line = self.options.missing == ASLEEP, self.quotes == LINE
             mended = repaired(
