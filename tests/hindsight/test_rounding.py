@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from noregret.hindsight import LeastSquares, Rows
 from noregret.hindsight.proofs.rounding import (
+    dot,
     downward,
     growth,
     norm,
@@ -36,6 +37,14 @@ def squared_norm(vector: list[float]) -> Fraction:
 def test_the_norm_is_not_above_its_bound(vector: list[float]) -> None:
     assert Fraction(norm_above(np.array(vector))) ** 2 >= squared_norm(vector)
     assert norm_above(np.array(vector)) == pytest.approx(norm(np.array(vector)), rel=1e-13)
+
+
+@given(vectors)
+def test_the_error_of_a_dot_product_is_within_its_bound(vector: list[float]) -> None:
+    other = vector[::-1]
+    products = [Fraction(a) * Fraction(b) for a, b in zip(vector, other, strict=True)]
+    error = abs(Fraction(dot(np.array(vector), np.array(other))) - sum(products))
+    assert error <= Fraction(growth(len(vector))) * sum(map(abs, products))
 
 
 @given(vectors, st.floats(1e-10, 1e10))

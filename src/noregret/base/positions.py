@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from typing import overload
 
@@ -49,6 +49,8 @@ class Positions(Names):
     >>> names = Positions(4, ["intercept"])
     >>> list(names), names.at("2"), names.at("3")
     (['intercept', '0', '1', '2'], 3, None)
+    >>> names.names_of([0, 3])
+    ['intercept', '2']
     """
 
     def __init__(self, size: int, first: Sequence[str] = ()) -> None:
@@ -63,6 +65,12 @@ class Positions(Names):
             return None
         place = int(name) + len(self.first)
         return place if place < self.size and name == str(int(name)) else None
+
+    def names_of(self, places: Iterable[int]) -> list[str]:
+        """Return the names of positions, faster than one by one."""
+        first = self.first
+        given = len(first)
+        return [first[place] if place < given else str(place - given) for place in places]
 
 
 def name_after(first: tuple[str, ...], place: int) -> str:

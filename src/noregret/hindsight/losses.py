@@ -19,7 +19,7 @@ import numpy as np
 
 from noregret.base.compiled.losses import Loss, PythonLoss, make_loss
 from noregret.errors import BadExample
-from noregret.hindsight.proofs.rounding import Floats, widened
+from noregret.hindsight.proofs.rounding import Floats, dot, widened
 from noregret.limits import SMALLEST, UNIT
 
 # Steps of Newton's method for one number.
@@ -146,7 +146,7 @@ class Clipped:
         rise = -float((slopes * self.centre + self.flat * np.abs(slopes)).sum()) - pull
         bounds = np.where(slopes > 0, self.high, self.low)[slopes != 0]
         most = float((bounds / slopes[slopes != 0]).min(initial=np.inf))
-        bend = self.softness * float(slopes @ slopes)
+        bend = self.softness * dot(slopes, slopes)
         if bend > 0:
             return min(max(0.0, rise / bend), most)
         return most if rise > 0 else 0.0
@@ -223,10 +223,10 @@ class Logistic:
         if not len(p):
             return 1.0
         low, high = 0.0, 1 / float(p.max())
-        factor = min(1.0, 0.5 * high)
+        factor = 1.0 if high > 1 else 0.5 * high
         for _ in range(FACTOR_STEPS):
             part = factor * p
-            rise = -float(p @ np.log(part / (1 - part))) - pull
+            rise = -dot(p, np.log(part / (1 - part))) - pull
             low, high = (factor, high) if rise > 0 else (low, factor)
             bend = float((p / (factor * (1 - part))).sum())
             after = factor + rise / bend if bend > 0 else factor

@@ -10,7 +10,14 @@ import numpy as np
 from noregret.errors import NoRegretError
 from noregret.hindsight.classes.domain import Unpriced
 from noregret.hindsight.proofs.deadline import expired
-from noregret.hindsight.proofs.rounding import Floats, norm, norm_above, shrunk_into_ball, upward
+from noregret.hindsight.proofs.rounding import (
+    Floats,
+    dot,
+    norm,
+    norm_above,
+    shrunk_into_ball,
+    upward,
+)
 from noregret.hindsight.solvers.curvature import Curvature, Factored, ManyRows, Search
 
 # The search for the multiplier ends at this share of the largest possible gain.
@@ -44,8 +51,8 @@ class Ball(Unpriced):
 
     def room(self, w: Floats, direction: Floats) -> float:
         """Return the largest step towards a point of the ball that stays in it: 1 or more."""
-        a, b = float(direction @ direction), float(w @ direction)
-        left = max(0.0, self.radius * self.radius - float(w @ w))
+        a, b = dot(direction, direction), dot(w, direction)
+        left = max(0.0, self.radius * self.radius - dot(w, w))
         if a == 0.0:
             return 1.0
         root = math.sqrt(b * b + a * left)
@@ -100,7 +107,7 @@ def lowest_in_ball(
             continue
         # By duality no point of the ball gains more than this. Scaling v to the radius comes close,
         # as the error is of second order; so does a v inside the ball where H is flat.
-        most = 0.5 * (multiplier * (radius**2 - float(w @ w)) - float(change @ pull))
+        most = 0.5 * (multiplier * (radius**2 - dot(w, w)) - dot(change, pull))
         for point in (v * (radius / size), v)[: 1 + (size <= radius)]:
             if (gained := gain(curvature, g, point - w)) > best_gain:
                 best, best_gain = point, gained
@@ -112,7 +119,7 @@ def lowest_in_ball(
         else:
             high = multiplier
         unit = v / size
-        fall = float(unit @ curvature.solve(multiplier, unit))  # of ln ‖v(λ)‖ as λ rises
+        fall = dot(unit, curvature.solve(multiplier, unit))  # of ln ‖v(λ)‖ as λ rises
         following = multiplier + (size - radius) / radius / fall
         if low < following < high:
             multiplier = following
@@ -134,7 +141,7 @@ def is_level(curvature: Curvature, w: Floats, g: Floats, change: Floats) -> bool
     """Return whether the change cancels the gradient g up to rounding."""
     left = np.abs(curvature.times(change) + g)
     roots = np.sqrt(curvature.diagonal)  # |H_ij| is at most the product of two of these
-    rounding = 1e-12 * roots * float(roots @ (np.abs(w) + np.abs(change)))
+    rounding = 1e-12 * roots * dot(roots, np.abs(w) + np.abs(change))
     return norm(left[left > rounding]) <= 0.5 * norm(g)
 
 
@@ -186,4 +193,4 @@ def lowest_in_span(
 
 def gain(curvature: Curvature, g: Floats, change: Floats) -> float:
     """Return by how much the quadratic falls."""
-    return -float(change @ g) - 0.5 * float(change @ curvature.times(change))
+    return -dot(change, g) - 0.5 * dot(change, curvature.times(change))

@@ -11,7 +11,7 @@ from noregret.hindsight.classes.domain import Unpriced
 from noregret.hindsight.losses import losses_of
 from noregret.hindsight.proofs.answer import USUAL, Answer, Limits, exactly
 from noregret.hindsight.proofs.deadline import expired
-from noregret.hindsight.proofs.rounding import Floats, total, upward
+from noregret.hindsight.proofs.rounding import Floats, dot, total, upward
 from noregret.hindsight.rows import Rows
 from noregret.hindsight.solvers.curvature import Curvature, Search
 from noregret.hindsight.solvers.newton import minimise, proven
@@ -126,6 +126,6 @@ class Box(Unpriced):
                 break
             moved = self.inside(v + 0.5**halving * step)
             change = moved - v
-            if float(change @ pull) + 0.5 * float(change @ curvature.times(change)) < 0:
+            if dot(change, pull) + 0.5 * dot(change, curvature.times(change)) < 0:
                 return moved
         return None

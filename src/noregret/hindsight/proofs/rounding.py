@@ -53,13 +53,22 @@ def total(values: Floats) -> float:
         return math.inf
 
 
+def dot(a: Floats, b: Floats) -> float:
+    """Return a·b, summed in one thread.
+
+    BLAS would share vectors of this length among threads: sums would depend on the number of cores,
+    and wait for a second one if the machine is busy.
+    """
+    return float(np.einsum("i,i->", a, b))
+
+
 def norm(vector: Floats) -> float:
     """Return the Euclidean norm, safe from overflow and underflow."""
     largest = float(np.abs(vector).max(initial=0.0))
     if largest == 0.0 or not math.isfinite(largest):
         return largest
     scaled = vector / largest
-    return largest * math.sqrt(float(scaled @ scaled))
+    return largest * math.sqrt(dot(scaled, scaled))
 
 
 def norm_above(vector: Floats) -> float:

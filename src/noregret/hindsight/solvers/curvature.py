@@ -14,7 +14,7 @@ import numpy as np
 
 from noregret.hindsight.blocks import is_sparse
 from noregret.hindsight.proofs.deadline import check_time, expired
-from noregret.hindsight.proofs.rounding import Floats, norm
+from noregret.hindsight.proofs.rounding import Floats, dot, norm
 from noregret.hindsight.rows import Rows
 from noregret.hindsight.solvers.doubled import Doubled
 from noregret.hindsight.sparse import SparseRows, compact
@@ -253,7 +253,7 @@ class ManyRows:
                     residual -= full.image(shift)
                     scale[full.columns], energy = 0.0, math.inf
             lifted = scale * residual
-            before, energy = energy, float(residual @ lifted)
+            before, energy = energy, dot(residual, lifted)
             if norm(residual) <= wanted or energy <= 0 or expired():
                 break
             direction = lifted + (energy / before) * direction
@@ -262,7 +262,7 @@ class ManyRows:
                 shift = -full.solve(image)
                 direction[full.columns] += shift
                 image += full.image(shift)
-            step = energy / float(direction @ image)
+            step = energy / dot(direction, image)
             v += step * direction
             residual -= step * image
             if norm(v) > search.longest or (search.done is not None and search.done(v, residual)):

@@ -23,7 +23,7 @@ from noregret.hindsight.classes.domain import Domain, Region
 from noregret.hindsight.losses import Losses, Slopes
 from noregret.hindsight.proofs.answer import Limits, share
 from noregret.hindsight.proofs.deadline import OutOfTime, expired, tell, time_limit
-from noregret.hindsight.proofs.rounding import Floats, downward, total, upward
+from noregret.hindsight.proofs.rounding import Floats, dot, downward, total, upward
 from noregret.hindsight.rows import Rows, score_error
 from noregret.hindsight.solvers.curvature import curvature_of
 
@@ -116,8 +116,8 @@ class Search:
         self.gradient = self.rows.combine(self.slopes)
         loss, price = float(self.losses.value(scores).sum()), domain.price(w)
         floor, constant = domain.lowest(self.gradient), float(constants.sum())
-        self.left_by_lines = loss + constant - float(scores @ self.slopes)
-        self.left_by_newton = float(w @ self.gradient) + price - floor
+        self.left_by_lines = loss + constant - dot(scores, self.slopes)
+        self.left_by_newton = dot(w, self.gradient) + price - floor
         if loss + price < found.loss:
             found.w, found.loss = w, loss + price
         if floor - constant > found.lower:
@@ -134,7 +134,7 @@ class Search:
         direction = domain.target(w, self.gradient, curvature) - w
         along = self.rows.scores(direction)
         taken = lowest_along(self.stand_in.current, domain, w, direction, scores, along)
-        if taken == 0.0 and abs(float(along @ self.slopes)) > 1e-9 * abs(self.found.loss):
+        if taken == 0.0 and abs(dot(along, self.slopes)) > 1e-9 * abs(self.found.loss):
             # Newton's equations were not solved well enough; this direction is always downhill.
             direction = domain.lowest_point(self.gradient) - w
             along = self.rows.scores(direction)
@@ -193,7 +193,7 @@ def lowest_along(
 
     def slope(step: float) -> float:
         there = slopes.slope(scores + step * along)
-        return float(along @ there) + region.price_slope(w + step * direction, direction)
+        return dot(along, there) + region.price_slope(w + step * direction, direction)
 
     room = region.room(w, direction)
     first = slope(0.0)

@@ -12,7 +12,7 @@ from noregret.checks import positive
 from noregret.hindsight.losses import Losses, losses_of
 from noregret.hindsight.proofs.answer import USUAL, Answer, Limits
 from noregret.hindsight.proofs.deadline import expired, time_limit
-from noregret.hindsight.proofs.rounding import Floats, norm, norm_above, upward
+from noregret.hindsight.proofs.rounding import Floats, dot, norm, norm_above, upward
 from noregret.hindsight.rows import Rows
 from noregret.hindsight.solvers.curvature import Curvature, Search
 from noregret.hindsight.solvers.newton import minimise, proven
@@ -105,7 +105,7 @@ class Penalised:
 
     def price(self, w: Floats) -> float:
         """Return p‖w‖²."""
-        return self.penalty * float(w @ w)
+        return self.penalty * dot(w, w)
 
     def price_above(self, w: Floats) -> float:
         """Return an upper bound of the price of w."""
@@ -114,7 +114,7 @@ class Penalised:
 
     def price_slope(self, w: Floats, direction: Floats) -> float:
         """Return the slope of the price along the direction."""
-        return 2 * self.penalty * float(w @ direction)
+        return 2 * self.penalty * dot(w, direction)
 
     def room(self, w: Floats, direction: Floats) -> float:
         """Return infinity: there is no boundary."""

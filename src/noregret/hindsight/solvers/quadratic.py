@@ -22,7 +22,15 @@ from noregret.hindsight.classes.domain import Domain
 from noregret.hindsight.losses import losses_of
 from noregret.hindsight.proofs.answer import USUAL, Answer, Limits, exactly, share
 from noregret.hindsight.proofs.deadline import OutOfTime, expired, tell
-from noregret.hindsight.proofs.rounding import Floats, downward, growth, norm, norm_above, upward
+from noregret.hindsight.proofs.rounding import (
+    Floats,
+    dot,
+    downward,
+    growth,
+    norm,
+    norm_above,
+    upward,
+)
 from noregret.hindsight.rows import Rows
 from noregret.hindsight.solvers.curvature import Factored, ManyRows, Search
 from noregret.hindsight.solvers.dependence import faint_columns, independent_columns, surely_curved
@@ -166,7 +174,7 @@ class Descent:
 
     def is_enough(self, v: Floats, rest: Floats) -> bool:
         """Return True if v is good enough."""
-        pays = max(0.0, self.pays + float(self.pull @ v) - float(rest @ v))
+        pays = max(0.0, self.pays + dot(self.pull, v) - dot(rest, v))
         self.gap = share(6 * norm(self.w + v) * norm(rest), pays)
         tell(pays, pays * (1 - self.gap))
         return self.gap <= 0.5 * self.tolerance or expired(self.gap)
@@ -179,13 +187,13 @@ def descended_over_rows(
     w, before = np.zeros(rows.shape[1]), math.inf
     for _ in range(REFINEMENTS):
         residues = rows.scores(w) - rows.outcomes
-        pays, pull = float(residues @ residues), rows.combine(residues)
+        pays, pull = dot(residues, residues), rows.combine(residues)
         if not norm(pull) < 0.5 * before:  # limited by rounding
             break
         descent, before = Descent(w, pays, pull, limits.tolerance), norm(pull)
         moved = w + curvature.solve(0.0, -pull, Search(None, MIN_REST, done=descent.is_enough))
         residues = rows.scores(moved) - rows.outcomes
-        if not float(residues @ residues) < pays:
+        if not dot(residues, residues) < pays:
             break
         w = moved
         if descent.gap <= 0.5 * limits.tolerance or expired(descent.gap):
@@ -243,7 +251,7 @@ def best_in_ball(loss: Quadratic, radius: float) -> Answer:
     gap, idle = math.inf, 0
     for _ in range(REFINEMENTS):
         gradient = loss.loss.gradient(w)
-        above_lowest = float(w @ gradient) - ball.lowest(gradient)
+        above_lowest = dot(w, gradient) - ball.lowest(gradient)
         idle = idle + 1 if above_lowest > 0.5 * gap else 0
         if above_lowest < gap:
             gap, best = above_lowest, w
@@ -402,7 +410,7 @@ def same_sums(loss: Quadratic) -> Rows:
     kept = values > values.max(initial=0.0) * len(values) * 4 * UNIT
     roots = np.sqrt(values[kept])
     outcomes = (vectors[:, kept].T @ (moment / scale)) / roots
-    rest = math.sqrt(max(0.0, tangent.high - float(outcomes @ outcomes)))
+    rest = math.sqrt(max(0.0, tangent.high - dot(outcomes, outcomes)))
     rows = Rows(roots[:, None] * vectors[:, kept].T * scale, outcomes, features=loss.features)
     return rows.add(np.zeros((1, loss.features)), [rest])
 

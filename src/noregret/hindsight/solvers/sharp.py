@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from noregret.hindsight.classes.ball import Ball
 from noregret.hindsight.proofs.answer import Answer
 from noregret.hindsight.proofs.deadline import OutOfTime
-from noregret.hindsight.proofs.rounding import Floats, downward, growth, norm, upward
+from noregret.hindsight.proofs.rounding import Floats, dot, downward, growth, norm, upward
 from noregret.hindsight.solvers.dependence import faint_columns
 from noregret.hindsight.solvers.tangent import Quadratic
 from noregret.hindsight.solvers.triangular import Careful, Triangular, lowest_paid, triangle
@@ -104,7 +104,7 @@ class OnColumns:
         ball = Ball(radius)
         w = self.refined(lambda w, pull: ball.inside(ball.target(w, pull, self.curvature)))
         attained, square = self.loss.high(w), radius * radius
-        pull = max(0.0, -0.5 * float(self.loss.gradient(w) @ w) / square)
+        pull = max(0.0, -0.5 * dot(self.loss.gradient(w), w) / square)
         lower = -math.inf
         for price in sorted({0.0, 0.1 * SHARP_GAP * attained / square, pull}):
             if math.isfinite(price):
@@ -149,7 +149,7 @@ class OnColumns:
             return line, downward(min(float(line.min()), 0.0) if hidden else float(line.min()))
         if float(np.abs(w).sum()) < (1 - SHARP_GAP) * weight:
             return np.zeros(len(w)), 0.0
-        level = max(0.0, -float(gradient @ w) / float(np.abs(w).sum()))
+        level = max(0.0, -dot(gradient, w) / float(np.abs(w).sum()))
         line = np.where(heavy, -level * np.sign(w), np.clip(gradient, -level, level))
         return line, -upward(weight * float(np.abs(line).max()))
 

@@ -11,7 +11,7 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 
-from noregret.hindsight.proofs.rounding import Floats, downward, growth, total, upward
+from noregret.hindsight.proofs.rounding import Floats, dot, downward, growth, total, upward
 from noregret.hindsight.rows import Rows, score_error
 from noregret.hindsight.solvers.curvature import Curvature, curvature_of
 from noregret.limits import MIN_NORM, SMALLEST, UNIT
@@ -28,7 +28,7 @@ class Tangent(NamedTuple):
     def constant_below(self, w: Floats) -> float:
         """Return a lower bound of L(w) − ∇L(w)·w."""
         terms = np.abs(w) * (np.abs(self.gradient) * growth(len(w)) + self.off)
-        inner = float(w @ self.gradient)
+        inner = dot(w, self.gradient)
         lost = upward(total(terms)) + 4 * len(w) * SMALLEST
         return downward(self.low - inner - lost, abs(self.low) + abs(inner))
 

@@ -297,8 +297,7 @@ class Evidence(Facts):
             return dict(zip(self.names, numbers.tolist(), strict=True))
         # Only columns that occur: there may be millions of others.
         at = np.flatnonzero(self.occurring() | (numbers != 0))
-        named = map(self.names.name, at.tolist())
-        return dict(zip(named, numbers[at].tolist(), strict=True))
+        return dict(zip(self.names.names_of(at.tolist()), numbers[at].tolist(), strict=True))
 
     def occurring(self) -> NDArray[np.bool_]:
         """Return which columns are not zero in all rows."""
