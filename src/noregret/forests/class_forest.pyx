@@ -66,7 +66,10 @@ cdef class ClassForest(ClassEngine):
             free(chances)
 
     cdef int play(self, Row* row, double given) noexcept nogil:
-        cdef int status = ClassEngine.play(self, row, given)
+        cdef int status
+        self.grove.learning, self.grove.foreseen = True, False
+        status = ClassEngine.play(self, row, given)
+        self.grove.learning = False
         if status != FINE:
             self.grove.forest.classes = <int> self.classes
         return status

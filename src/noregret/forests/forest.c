@@ -239,22 +239,23 @@ static void measure(noregret_forest* f, double y)
     weigh_features(f);
 }
 
-int noregret_forest_learn(noregret_forest* f, double y)
+int noregret_forest_learn(noregret_forest* f, double y, int foreseen)
 {
     int n = noregret_forest_members(f), wide = outputs(f), c = f->classes ? (int)y : 0;
-    double* mixture = f->said + (ptrdiff_t)n * wide;
     for (int i = 0; i < f->trees; i++) {
         noregret_tree* t = &f->tree[i];
-        if (t->count + 2 > f->budget) {
+        if (t->count + 2 > f->budget) { /* only if there was no memory at the end of the last round */
             if (!noregret_tree_collapse(f, t))
                 return 0;
+            foreseen = 0;
         } else if (t->count + 2 > t->room) {
             ptrdiff_t room = 2 * t->room > 16 ? 2 * t->room : 16;
             if (!noregret_forest_room(t, room < f->budget ? room : f->budget, f->stride))
                 return 0;
         }
     }
-    noregret_forest_predict(f, f->row, f->said, mixture);
+    if (!foreseen)
+        noregret_forest_predict(f, f->row, f->said, f->said + (ptrdiff_t)n * wide);
     f->rounds++;
     if (!f->classes) {
         f->low = f->rounds == 1 || y < f->low ? y : f->low;
@@ -274,5 +275,8 @@ int noregret_forest_learn(noregret_forest* f, double y)
     measure(f, y);
     for (int i = 0; i < f->trees; i++)
         noregret_tree_learn(f, &f->tree[i], f->row, y);
+    for (int i = 0; i < f->trees; i++)
+        if (f->tree[i].count + 2 > f->budget)
+            noregret_tree_collapse(f, &f->tree[i]);
     return 1;
 }

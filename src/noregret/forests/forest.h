@@ -5,6 +5,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* The bolder rate over the proven one, for numbers: a power of two. For classes it is 2. */
+#define FOREST_BOLDER 512
+
 enum {
     FOREST_RATES = 2,    /* weights per node: at the proven rate, and at a bolder one */
     FOREST_FIELDS = 12,  /* numbers per node besides counts of classes and its box */
@@ -66,8 +69,9 @@ int noregret_forest_members(const noregret_forest* f);
 void noregret_tree_predict(const noregret_forest* f, const noregret_tree* t, const double* row, double* out);
 /* The mixture of all members; said has room for what each says. */
 void noregret_forest_predict(const noregret_forest* f, const double* row, double* said, double* out);
-/* Learns from f->row: returns 0 if there is no memory, and then nothing has changed. */
-int noregret_forest_learn(noregret_forest* f, double y);
+/* Learns from f->row: returns 0 if there is no memory, and then nothing has changed. If foreseen, f->said has
+   what the members say of it. */
+int noregret_forest_learn(noregret_forest* f, double y, int foreseen);
 /* Learns one row with one tree; the rates of features are those of f. */
 void noregret_tree_learn(noregret_forest* f, noregret_tree* t, const double* row, double y);
 void noregret_tree_reweigh(noregret_forest* f, noregret_tree* t);

@@ -19,6 +19,7 @@ cdef extern from "forest.h" nogil:
         double* column
         double* paid
         double* row
+        double* said
         double outcome_mean, outcome_spread
     int noregret_forest_begin(noregret_forest* f, int trees, Py_ssize_t budget, int classes, uint64_t seed)
     void noregret_forest_end(noregret_forest* f)
@@ -28,7 +29,7 @@ cdef extern from "forest.h" nogil:
     int noregret_forest_members(const noregret_forest* f)
     void noregret_tree_predict(const noregret_forest* f, const noregret_tree* t, const double* row, double* out)
     void noregret_forest_predict(const noregret_forest* f, const double* row, double* said, double* out)
-    int noregret_forest_learn(noregret_forest* f, double y)
+    int noregret_forest_learn(noregret_forest* f, double y, int foreseen)
     void noregret_tree_learn(noregret_forest* f, noregret_tree* t, const double* row, double y)
     double noregret_forest_unit(const noregret_forest* f)
     void noregret_tree_best(const noregret_forest* f, noregret_tree* t, double unit, double* out)
@@ -41,6 +42,7 @@ cdef enum:
 cdef class Grove:
     cdef noregret_forest forest
     cdef readonly object params
+    cdef bint learning, foreseen  # whether the row at hand will be learned, and was predicted
 
     cdef int resize(self, Py_ssize_t size) except -1
     cdef void take_row(self, const Row* row, double* out) noexcept nogil

@@ -65,7 +65,13 @@ cdef class Grove:
         """Fill in the prediction, or the probabilities of the classes; return False if there is no memory."""
         cdef double[MAX_SPLIT] dense
         cdef Py_ssize_t wide = max(1, self.forest.classes)
-        cdef double* said = <double*> malloc(noregret_forest_members(&self.forest) * wide * sizeof(double))
+        cdef double* said
+        if self.learning:
+            self.take_row(row, self.forest.row)
+            noregret_forest_predict(&self.forest, self.forest.row, self.forest.said, out)
+            self.foreseen = True
+            return True
+        said = <double*> malloc(noregret_forest_members(&self.forest) * wide * sizeof(double))
         if said == NULL:
             return False
         self.take_row(row, dense)
@@ -75,8 +81,11 @@ cdef class Grove:
 
     cdef int learn(self, const Row* row, double y) noexcept nogil:
         """Learn from a row, or return NO_MEMORY."""
-        self.take_row(row, self.forest.row)
-        return FINE if noregret_forest_learn(&self.forest, y) else NO_MEMORY
+        cdef bint foreseen = self.foreseen
+        self.foreseen = False
+        if not foreseen:
+            self.take_row(row, self.forest.row)
+        return FINE if noregret_forest_learn(&self.forest, y, foreseen) else NO_MEMORY
 
     # Findings.
 
@@ -255,6 +264,13 @@ cdef class Forest(Engine):
         if not self.grove.predict(row, out):
             return INFINITY
         return log(out[1]) - log(out[0]) if self.loss.table.labels else out[0]
+
+    cdef int play(self, Row* row, double y) noexcept nogil:
+        cdef int status
+        self.grove.learning, self.grove.foreseen = True, False
+        status = Engine.play(self, row, y)
+        self.grove.learning = False
+        return status
 
     cdef int update(self, Row* row, double score, double slope, double y) noexcept nogil:
         return self.grove.learn(row, (1.0 if y > 0 else 0.0) if self.loss.table.labels else y)

@@ -71,6 +71,14 @@ static void cut(const noregret_forest* f, noregret_tree* t, ptrdiff_t k)
     t->collapsed -= log(kept[0]) * noregret_forest_unit(f);
 }
 
+/* What the children of a node have saved, in terms of the bolder rate. */
+static double saved(const noregret_forest* f, const noregret_tree* t, const double* v)
+{
+    double unit = noregret_forest_unit(f), gain = v[LOSS];
+    gain -= t->node[f->stride * (ptrdiff_t)v[LEFT] + LOSS] + t->node[f->stride * (ptrdiff_t)v[RIGHT] + LOSS];
+    return gain > 0 && unit > 0 ? gain * (f->classes ? 2 : FOREST_BOLDER) / unit : 0;
+}
+
 /* Collapses nodes whose children are leaves, those first that cost least, until there is room again.
    The nodes are then moved together. Returns 0 if there is no memory. */
 int noregret_tree_collapse(noregret_forest* f, noregret_tree* t)
@@ -95,10 +103,10 @@ int noregret_tree_collapse(noregret_forest* f, noregret_tree* t)
             if (v[LEFT] == 0)
                 continue;
             ptrdiff_t a = (ptrdiff_t)v[LEFT], b = (ptrdiff_t)v[RIGHT];
-            reach[a] = reach[b] = reach[k] * 0.5 * (v[GO] + v[GO + 1]);
+            reach[a] = reach[b] = reach[k] * v[GO + FOREST_RATES - 1];
             cost[k] = -1;
             if (t->node[stride * a + LEFT] == 0 && t->node[stride * b + LEFT] == 0)
-                costs[twigs++] = cost[k] = reach[a];
+                costs[twigs++] = cost[k] = reach[a] + saved(f, t, v);
         }
         /* A quarter of the twigs at a time, as the nodes above them become twigs themselves. */
         qsort(costs, twigs, sizeof(double), ascending);

@@ -12,8 +12,6 @@
 #define FIRST_TIME 1.0
 /* Rounds that a new node's initial forecast, that of its parent, counts for. */
 #define INHERITED 0.5
-/* The bolder rate over the proven one, for numbers; for classes it is 2. */
-#define BOLDER 512
 /* Outcomes that a child must have seen for its loss to say whether a split is good for something. */
 #define TRIED 3
 /* Probabilities stay above this: less is lost than rounding does. */
@@ -136,7 +134,7 @@ void noregret_tree_reweigh(noregret_forest* f, noregret_tree* t)
     double unit = noregret_forest_unit(f);
     noregret_tree_order(f, t);
     for (int r = 0; r < FOREST_RATES; r++) {
-        double rate = (r ? (double)BOLDER : 1.0) / unit;
+        double rate = (r ? (double)FOREST_BOLDER : 1.0) / unit;
         for (ptrdiff_t k = t->count - 1; k >= 0; k--) {
             double* v = t->node + f->stride * t->at[k];
             double own = -rate * v[LOSS];
@@ -169,14 +167,20 @@ static void begin_leaf(const noregret_forest* f, double* v, const double* row)
 
 static double outside(const noregret_forest* f, double* v, const double* row)
 {
-    const double *low = box_low(f, v), *high = box_high(f, v);
-    double far = 0;
-    for (ptrdiff_t j = 0; j < f->features; j++) {
-        double below = low[j] - row[j], above = row[j] - high[j];
-        double off = below > above ? below : above;
-        far += (off > 0 ? off : 0) * f->rates[j];
+    const double *low = box_low(f, v), *high = box_high(f, v), *rates = f->rates;
+    double far[4] = {0, 0, 0, 0};
+    ptrdiff_t j = 0, n = f->features;
+    for (; j + 4 <= n; j += 4)
+        for (int lane = 0; lane < 4; lane++) {
+            double below = low[j + lane] - row[j + lane], above = row[j + lane] - high[j + lane];
+            double off = below > above ? below : above;
+            far[lane] += (off > 0 ? off : 0) * rates[j + lane];
+        }
+    for (; j < n; j++) {
+        double below = low[j] - row[j], above = row[j] - high[j], off = below > above ? below : above;
+        far[j % 4] += (off > 0 ? off : 0) * rates[j]; /* the same sums with features still to come */
     }
-    return far;
+    return (far[0] + far[1]) + (far[2] + far[3]);
 }
 
 static void stretch(const noregret_forest* f, double* v, const double* row)
@@ -264,7 +268,7 @@ static void pay(noregret_forest* f, noregret_tree* t, ptrdiff_t length, double y
             loss = (says - y) * (says - y);
             own[0] = unit > 0 ? exp(-loss / unit) : 1;
             own[1] = own[0];
-            for (int power = 1; power < BOLDER; power *= 2)
+            for (int power = 1; power < FOREST_BOLDER; power *= 2)
                 own[1] *= own[1];
         }
         for (int r = 0; r < FOREST_RATES; r++)
