@@ -120,5 +120,5 @@ def test_options_that_do_not_go_with_workers_are_refused(tmp_path: Path) -> None
     path = write_csv(table(20), tmp_path / "rows.csv")
     plain = ("run", path, "--target", "sold")
     assert "--group" in refused(*plain, "--workers", "2", code=2)
-    assert "at least 1" in refused(*plain, "--group", "shop", "--workers", "0", code=2)
+    assert "from 1 to" in refused(*plain, "--group", "shop", "--workers", "0", code=2)
     assert "--workers" in refused(*plain, "--work-folder", tmp_path, code=2)

@@ -24,15 +24,18 @@ class Data:
 
     Parameters
     ----------
-    kind, paths, options
+    kind, given, options
         The class of the stream, and what it reads.
+    paths
+        The absolute paths of the files.
     arrays, numbers
         The state of a pass after its first block.
     """
 
     kind: type[Stream]
-    paths: tuple[str, ...]
+    given: tuple[str, ...]
     options: Options
+    paths: tuple[str, ...]
     arrays: dict[str, NDArray[Any]]
     numbers: dict[str, Any]
 
@@ -44,7 +47,8 @@ class Data:
         paths = tuple(os.path.abspath(path) for path in stream.paths)
         state: State = reading.state()
         arrays = {name: array for name, array in state[0].items() if not name.startswith("seals.")}
-        return cls(type(stream), paths, reading.options, arrays, state[1] | {"mark": None})
+        numbers = state[1] | {"mark": None}
+        return cls(type(stream), stream.paths, reading.options, paths, arrays, numbers)
 
     def reading(self, part: Part) -> Reading:
         """Return a pass through one part."""
@@ -105,10 +109,13 @@ def row_parts(number: int, path: str) -> list[Part]:
     return found
 
 
-def with_line(error: NoRegretError, data: Data, part: Part) -> NoRegretError:
-    """Return an error whose line counts from the start of the file, not of the part."""
+def located(error: NoRegretError, data: Data, part: Part) -> NoRegretError:
+    """Return an error that names the file as the user does, and counts lines from its start."""
     path = data.paths[part.file]
-    if error.line is not None and part.start and error.file == path:
+    if error.file != path:
+        return error
+    error.file = data.given[part.file]
+    if error.line is not None and part.start:
         with open(path, "rb") as file:
             left = part.start
             while left and (text := file.read(min(left, BLOCK))):

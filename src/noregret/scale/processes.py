@@ -8,7 +8,7 @@ import multiprocessing
 import os
 import signal
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from multiprocessing.connection import Connection, wait
 from typing import Any, TypeVar
 
@@ -17,6 +17,8 @@ from noregret.scale.pool import PATIENCE, Pool, WorkerLost
 
 T = TypeVar("T")
 R = TypeVar("R")
+# Processes that one machine may start, each of which takes 100 MB or more.
+MAX_WORKERS = 256
 # Processes per worker, with those whose tasks hang.
 MAX_SPARE = 2
 
@@ -29,7 +31,8 @@ class Worker:
         context = multiprocessing.get_context("spawn")
         self.pipe, other = context.Pipe()
         self.process = context.Process(target=work, args=(other,), daemon=True)
-        self.process.start()
+        with without_interrupts():
+            self.process.start()
         other.close()
         self.task: int | None = None
 
@@ -60,7 +63,9 @@ class Processes(Pool):
     """
 
     def __init__(self, workers: int | None = None, patience: float = PATIENCE) -> None:
-        count = len(os.sched_getaffinity(0)) if workers is None else whole("workers", workers)
+        count = processors() if workers is None else whole("workers", workers)
+        if count > MAX_WORKERS:
+            raise ValueError(f"workers must be at most {MAX_WORKERS}: got {count}")
         super().__init__(count, patience)
         self.numbers = itertools.count()
         self.found: list[Worker] = []
@@ -126,9 +131,29 @@ class Processes(Pool):
             self.remove(self.found[-1])
 
 
+def processors() -> int:
+    """Return the number of processors that this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+@contextlib.contextmanager
+def without_interrupts() -> Iterator[None]:
+    """Have processes that are started here ignore Ctrl-C, which is for the one that waits."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
 def work(pipe: Connection) -> None:
     """Do tasks until the other end of the pipe is closed."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the process that waits
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=end_with_parent, daemon=True).start()
     while True:
         try:

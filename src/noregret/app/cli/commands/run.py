@@ -300,12 +300,14 @@ def workers_of(given: Namespace) -> AbstractContextManager[Pool | None]:
         if given.work_folder is not None:
             raise WrongUsage("--work-folder is for --workers and --cluster")
         return nullcontext()
+    from noregret.scale.processes import MAX_WORKERS
+
     if given.by is None:
         raise WrongUsage(
             "--workers and --cluster are for a model per group: name its column with --group"
         )
-    if given.workers is not None and given.workers < 1:
-        raise WrongUsage(f"--workers must be at least 1: got {given.workers}")
+    if given.workers is not None and not 1 <= given.workers <= MAX_WORKERS:
+        raise WrongUsage(f"--workers is from 1 to {MAX_WORKERS}: got {given.workers}")
     if given.predictions == STDOUT or given.follow:
         raise WrongUsage("several workers read files that are complete: leave --follow and - out")
     from noregret.scale import pool_of

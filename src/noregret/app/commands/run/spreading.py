@@ -27,7 +27,7 @@ from noregret.errors import NoRegretError, Place
 from noregret.linear.groups import Groups
 from noregret.linear.learner import is_of_classes
 from noregret.proof.game.play_blocks import Played
-from noregret.scale.parts import Data, parts_of, with_line
+from noregret.scale.parts import Data, located, parts_of
 from noregret.streams.block import Block, Fault, Sparse
 from noregret.streams.source import Indivisible, Part
 
@@ -56,7 +56,8 @@ class Splitting:
 class Split:
     """A part that was read: its rows, and what it adds to the names of features and classes.
 
-    ``faults`` are rows that cannot be used, each with the number of rows before it.
+    ``faults`` are rows that cannot be used, each with the number of rows before it. ``buckets`` are
+    those that it has rows of.
     """
 
     rows: int
@@ -64,6 +65,7 @@ class Split:
     names: list[str]
     classes: list[Any]
     faults: list[Fault]
+    buckets: set[int]
 
 
 @dataclass(frozen=True)
@@ -116,9 +118,9 @@ def split(task: Splitting) -> Split:
             rows += len(block)
             blocks.append(block)
     except NoRegretError as error:
-        raise with_line(error, task.data, task.part) from None
+        raise located(error, task.data, task.part) from None
     for fault in faults:
-        with_line(fault.error.with_traceback(None), task.data, task.part)
+        located(fault.error.with_traceback(None), task.data, task.part)
     tags = [tag for block in blocks for tag in block.tags or []]
     numbers = dict(zip(dict.fromkeys(tags), count(), strict=False))
     codes = np.array([numbers[tag] for tag in tags], dtype=np.int64)
@@ -136,7 +138,8 @@ def split(task: Splitting) -> Split:
     }
     write(task.file, arrays)
     classes = [] if reading.classes is None else list(reading.classes.names)
-    return Split(rows, rows + len(faults), reading.vocabulary.names(known), classes, faults)
+    names, used = reading.vocabulary.names(known), set(buckets.tolist())
+    return Split(rows, rows + len(faults), names, classes, faults, used)
 
 
 def rows_in(blocks: list[Block], order: NDArray[np.int64]) -> dict[str, NDArray[Any]]:
@@ -361,7 +364,7 @@ class SpreadGrouping:
                 [each.classes for each in done],
                 self.file(f"bucket-{number}"),
             )
-            for number in range(BUCKETS)
+            for number in sorted(set[int]().union(*(each.buckets for each in done)))
         ]
         found = list(self.pool.map(play, buckets, reading.wanted))
         if len(found) < len(buckets):
@@ -436,7 +439,7 @@ class SpreadGrouping:
         order, spans = kept["order"], kept["spans"]
         scores, chances = np.empty(len(order)), np.zeros(len(order))
         sure = False
-        for bucket in range(BUCKETS):
+        for bucket in facts.buckets:
             rows = order[spans[bucket] : spans[bucket + 1]]
             with safe_open(self.file(f"bucket-{bucket}"), framework="np") as file:
                 scores[rows] = file.get_tensor(f"scores.{number}")
@@ -487,5 +490,5 @@ def name_places(data: Data, part: Part, lost: dict[int, NoRegretError]) -> None:
     for block in data.reading(part):
         for row, error in lost.items():
             if before <= row < before + len(block):
-                with_line(error.at(block.place_of(row - before)), data, part)
+                located(error.at(block.place_of(row - before)), data, part)
         before += len(block)
