@@ -52,6 +52,8 @@ class Block:
     ``groups`` holds the group number of each row, if there are groups. If rows were filtered out,
     ``read`` is the number of rows read, and ``numbers`` the index of each row among them. If
     outcomes are text, ``y`` holds positions in ``values``; if they are classes, in ``classes``.
+    ``bases`` are the initial predictions, if any row has one: ``y`` is what is left to predict, and
+    they are to be added to predictions.
     """
 
     X: Floats | Sparse
@@ -69,6 +71,7 @@ class Block:
     values: list[str] | None = None
     classes: list[Any] | None = None
     keys: list[str | None] | None = None
+    bases: Floats | None = None
 
     def __len__(self) -> int:
         return len(self.y)
@@ -117,6 +120,7 @@ def only(block: Block, keep: NDArray[np.bool_]) -> Block:
         y=block.y[keep],
         place_of=lambda row: old(int(kept[row])),
         importances=some(block.importances),
+        bases=some(block.bases),
         tags=None if block.tags is None else [block.tags[k] for k in kept.tolist()],
         keys=None if block.keys is None else [block.keys[k] for k in kept.tolist()],
         groups=None if block.groups is None else block.groups[keep],
@@ -132,6 +136,7 @@ def until(block: Block, row: int, faults: list[Fault]) -> Block:
         X=block.rows(0, row),
         y=block.y[:row],
         importances=None if block.importances is None else block.importances[:row],
+        bases=None if block.bases is None else block.bases[:row],
         tags=None if block.tags is None else block.tags[:row],
         keys=None if block.keys is None else block.keys[:row],
         groups=None if block.groups is None else block.groups[:row],

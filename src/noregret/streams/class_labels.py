@@ -66,6 +66,19 @@ def shown(block: Block, row: int) -> str:
     return f"{value:g}" if block.values is None else repr(block.values[int(value)])
 
 
+def bases_refused(block: Block) -> NoRegretError:
+    """Return the error for initial predictions of anything but a number."""
+    assert block.bases is not None
+    row = int(np.flatnonzero(block.bases)[0])
+    return NoRegretError(
+        f"the initial prediction {block.bases[row]:g} can be added to predictions of numbers only",
+        (
+            "leave it out",
+            Use("task", "numbers", "take outcomes as numbers ({})"),
+        ),
+    ).at(block.place_of(row))
+
+
 def text_refused(block: Block, target: str | None) -> NoRegretError:
     """Return the error for text where outcomes must be numbers."""
     counts = counted(block)

@@ -13,7 +13,7 @@ from noregret.base.positions import Positions
 from noregret.errors import Use, WrongUsage, tell
 from noregret.limits import INTERCEPT
 from noregret.streams.block import Block, Floats, Sparse, until
-from noregret.streams.class_labels import ClassNames, as_two, text_refused
+from noregret.streams.class_labels import ClassNames, as_two, bases_refused, text_refused
 from noregret.streams.open_file import Opened
 from noregret.streams.options import FORM, Options
 from noregret.streams.parsing.scaling import Scaler
@@ -253,6 +253,8 @@ class Reading:
         faults = len(block.faults)
         if not self.learning:
             return block
+        if block.bases is not None and (self.options.positive or self.classes) is not None:
+            raise bases_refused(block)
         if self.options.positive is not None:
             block = as_two(block, self.options.positive, self.options.negative)
         elif self.classes is not None:

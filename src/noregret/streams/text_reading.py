@@ -76,9 +76,10 @@ class TextReading(Reading):
         rows = self.rows_of(raw.found)
         if not self.named and len(rows.indices):
             self.width = max(self.width, int(rows.indices.max()) + 1)
+        outcomes = rows.outcomes if rows.bases is None else rows.outcomes - rows.bases
         return Block(
             Sparse(rows.starts, rows.indices, rows.data),
-            rows.outcomes,
+            outcomes,
             lambda row: Place(piece.path, before + int(rows.lines[row])),
             self.mark_after(piece, rows.line_count),
             self.read_so_far(piece.file, piece.read),
@@ -88,4 +89,5 @@ class TextReading(Reading):
                 Fault(row, BadExample(what).at(Place(piece.path, before + line, column)))
                 for row, line, column, what in rows.faults
             ],
+            bases=rows.bases,
         )

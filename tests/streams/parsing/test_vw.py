@@ -303,7 +303,7 @@ def test_what_stands_before_the_bar(head: bytes, importance: float, tag: str | N
         (b"1| x", 1, "'1' touches the bar"),
         (b"1 x", 3, "there is no bar"),
         (b"1\t| x", 2, "a tab before the bar"),
-        (b"1 2 0.5 | x", 5, "initial prediction"),
+        (b"1 2 x | x", 5, "not an initial prediction"),
         (b"1 -2 | x", 3, "not an importance"),
         (b"1:0.5:0.25 | x", 1, "not a label"),
         (b"1 2 0 4 | x", 7, "only simple labels"),

@@ -73,6 +73,8 @@ def chosen(block: Block, options: Options, task: str | None = None, loss: str = 
     """
     block = only(block, block.labelled)
     name = loss or "logistic"
+    if block.bases is not None and task is None:  # classes have no initial predictions
+        task = NUMBERS
     if options.positive is not None:
         why = f"as --positive {shlex.quote(options.positive)} says"
         return Choice(TWO, name, f"{why}; the loss is {name}", why)
@@ -99,6 +101,8 @@ def first_row(block: Block) -> Block:
 
 def number_words(block: Block, values: list[float], task: str | None) -> str:
     """Say why outcomes are taken as numbers, and how to say otherwise."""
+    if block.bases is not None:
+        return "square loss, as there are initial predictions"
     if task == NUMBERS:
         return f"as {AS_NUMBERS} says; the loss is square"
     many = different(block.y, MAX_CLASSLIKE + 1)

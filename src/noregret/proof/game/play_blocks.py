@@ -13,6 +13,7 @@ from noregret.linear import learn_many
 from noregret.linear.engine import block_rows
 from noregret.linear.learner import is_of_classes
 from noregret.streams.block import Block, Fault, Sparse, until
+from noregret.streams.class_labels import bases_refused
 
 if TYPE_CHECKING:
     from noregret.linear.class_learner import ClassLearner
@@ -20,6 +21,15 @@ if TYPE_CHECKING:
     from noregret.streams.stream import Reading
 
 Floats = NDArray[np.float64]
+# Losses that depend on prediction − outcome only, so that a part of both can be taken off.
+LOSSES_OF_DIFFERENCES = (
+    "square",
+    "absolute",
+    "quantile",
+    "epsilon-insensitive",
+    "squared-epsilon-insensitive",
+    "huber",
+)
 # Rows per attempt after one was refused.
 ROWS_AFTER_REFUSAL = 1_024
 
@@ -46,6 +56,7 @@ def play_block(
     first one ends the pass. ``scores`` is filled in for rows that are kept. The block is returned
     as far as it was played.
     """
+    check_bases(learner, block)
     chances = None
     if scores is not None and is_of_classes(learner):
         chances = np.zeros(len(block))
@@ -80,6 +91,14 @@ def play_block(
         chances = None if chances is None else chances[kept]
     refused = sorted([*block.faults, *faults], key=lambda fault: fault.row)
     return block, Played(kept, [error for _, error in refused], scores, chances, stopped)
+
+
+def check_bases(learner: Learner, block: Block) -> None:
+    """Refuse initial predictions if the loss does not depend on the difference to outcomes only."""
+    if block.bases is not None:
+        loss = learner.engine.loss
+        if is_of_classes(learner) or loss.name not in LOSSES_OF_DIFFERENCES:
+            raise bases_refused(block)
 
 
 def play_part(

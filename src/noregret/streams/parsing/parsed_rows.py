@@ -23,7 +23,8 @@ class Fault(NamedTuple):
 class Rows(NamedTuple):
     """Sparse rows with increasing positions, and the lines that were skipped.
 
-    ``importances`` is None if all are 1, ``tags`` is None if no row has one.
+    ``importances`` is None if all are 1, ``tags`` is None if no row has one, ``bases``
+    is None if no row has an initial prediction.
     """
 
     starts: NDArray[np.int64]
@@ -35,6 +36,7 @@ class Rows(NamedTuple):
     tags: list[str] | None
     faults: list[Fault]
     line_count: int
+    bases: NDArray[np.float64] | None = None
 
 
 class Csv(NamedTuple):
@@ -72,9 +74,9 @@ MESSAGES = (
     "there is a carriage return within the line: end lines with a newline",
     "there is no label: {word} touches the bar, which makes it a tag; put a blank between them",
     "{word} is not an importance: write a number from 0 on",
-    "{word} would be an initial prediction, which is not supported: leave it out",
-    "there is more than a label, an importance and a tag before the bar: only simple labels are"
-    " supported",
+    "{word} is not an initial prediction: write a number",
+    "there is more than a label, an importance, an initial prediction and a tag before the bar:"
+    " only simple labels are supported",
     "the scale of a namespace must be a number that follows its name: write |name:0.5",
     "the name of a namespace is longer than 254 bytes: use a shorter one",
     "a feature is called intercept, as the one that is added to every row: rename it, or add none",

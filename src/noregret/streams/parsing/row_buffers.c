@@ -23,6 +23,7 @@ int noregret_add_row(noregret_lines *lines, double outcome, int64_t line) {
         if (!(noregret_enlarge(lines, (void **)&lines->starts, room + 1, sizeof(int64_t)) &&
               noregret_enlarge(lines, (void **)&lines->outcomes, room, sizeof(double)) &&
               noregret_enlarge(lines, (void **)&lines->importances, room, sizeof(double)) &&
+              noregret_enlarge(lines, (void **)&lines->bases, room, sizeof(double)) &&
               noregret_enlarge(lines, (void **)&lines->lines, room, sizeof(int64_t)) &&
               noregret_enlarge(lines, (void **)&lines->tags, 2 * room, sizeof(int64_t)))) {
             return 0;
@@ -32,6 +33,7 @@ int noregret_add_row(noregret_lines *lines, double outcome, int64_t line) {
     const int64_t row = lines->count++;
     lines->outcomes[row] = outcome;
     lines->importances[row] = 1;
+    lines->bases[row] = 0;
     lines->lines[row] = line;
     lines->tags[2 * row] = lines->tags[2 * row + 1] = 0;
     return 1;
@@ -75,7 +77,7 @@ int noregret_grow_name_bytes(noregret_scanned *scanned, size_t more) {
 }
 
 void noregret_free_lines(noregret_lines *lines) {
-    free(lines->starts), free(lines->outcomes), free(lines->importances), free(lines->lines);
+    free(lines->starts), free(lines->outcomes), free(lines->importances), free(lines->bases), free(lines->lines);
     free(lines->tags), free(lines->faults);
     memset(lines, 0, sizeof *lines);
 }

@@ -47,6 +47,7 @@ typedef struct {
     int64_t *starts; /* where each row's entries start, and one more */
     double *outcomes;
     double *importances;
+    double *bases;       /* initial predictions */
     int64_t *lines;      /* counted from 0 */
     int64_t *tags;       /* two a row: where the tag starts and ends */
     int64_t count, room; /* of rows */
@@ -54,6 +55,7 @@ typedef struct {
     int64_t fault_count, fault_room;
     int64_t line_count;
     int weighted, tagged; /* whether any row has an importance other than 1, or a tag */
+    int based;            /* whether any row has an initial prediction other than 0 */
     int failed;
 } noregret_lines;
 

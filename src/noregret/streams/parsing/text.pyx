@@ -36,6 +36,7 @@ cdef extern from "text.h" nogil:
         int64_t* starts
         double* outcomes
         double* importances
+        double* bases
         int64_t* lines
         int64_t* tags
         int64_t count
@@ -43,6 +44,7 @@ cdef extern from "text.h" nogil:
         int64_t fault_count
         int64_t line_count
         int weighted
+        int based
         int tagged
         int failed
 
@@ -179,6 +181,7 @@ cdef class Scanned:
     cdef bint resolved
     cdef readonly object outcomes  # type: Floats
     cdef readonly object importances  # type: Floats | None
+    cdef readonly object bases  # type: Floats | None
     cdef readonly object lines  # type: Counts
     cdef readonly object tags  # type: list[str] | None
     cdef readonly object faults  # type: list[Fault]
@@ -203,6 +206,7 @@ cdef class Scanned:
         self.faults, self.tags = faults_of(lines, text, first_line), tags_of(lines, text)
         self.outcomes = take(<void**> &lines.outcomes, lines.count, 8, np.float64)
         self.importances = take(<void**> &lines.importances, lines.count, 8, np.float64) if lines.weighted else None
+        self.bases = take(<void**> &lines.bases, lines.count, 8, np.float64) if lines.based else None
         self.lines, self.line_count = numbered(lines, first_line), lines.line_count
         return 0
 
@@ -264,6 +268,7 @@ def resolve_vw(Scanned scanned not None, Vocabulary vocabulary not None, bint ad
         take(<void**> &found.indices, found.filled, 4, np.int32),
         take(<void**> &found.data, found.filled, 8, np.float64),
         scanned.outcomes, scanned.importances, scanned.lines, scanned.tags, scanned.faults, scanned.line_count,
+        scanned.bases,
     )
 
 

@@ -1,5 +1,5 @@
-/* Any line such as "1 2.5 'tag |word cat:2 dog |size:0.1 height:3": a label, perhaps an importance
-   and a tag, then features by name in namespaces; or what is wrong with it. */
+/* Any line such as "1 2.5 'tag |word cat:2 dog |size:0.1 height:3": a label, perhaps an importance,
+   an initial prediction and a tag, then features by name in namespaces; or what is wrong with it. */
 #include "vw.h"
 
 #include <math.h>
@@ -220,7 +220,7 @@ static int read_word(noregret_vw_reader *reader, const char *word, const char *a
     if (!(fabs(*number) < NOREGRET_MAX_VALUE)) {
         return wrong(reader, word, FAULT_TOO_LARGE);
     }
-    if ((head->count == 1 && *number < 0) || (head->count == 2 && *number != 0)) {
+    if (head->count == 1 && *number < 0) {
         return wrong(reader, word, faults[head->count]);
     }
     head->count++;
@@ -286,6 +286,8 @@ int noregret_vw_keep_row(noregret_vw_reader *reader, const noregret_vw_head *hea
     if (head->count > 1) {
         lines->importances[row] = head->number[1];
         lines->weighted |= head->number[1] != 1;
+        lines->bases[row] = head->number[2];
+        lines->based |= head->number[2] != 0;
     }
     lines->tags[2 * row] = head->tag - reader->text,
                     lines->tags[2 * row + 1] = head->tag_end - reader->text;

@@ -393,6 +393,8 @@ class Run:
         tags = block.tags
         if self.served is not None and block.keys is not None and scores is not None:
             scores = self.served.replace(block.keys, scores, y)
+        if block.bases is not None:
+            y, scores = y + block.bases, None if scores is None else scores + block.bases
         if kept is not None:
             y, numbers = y[kept], numbers[kept]
             scores = None if scores is None else scores[kept]

@@ -17,7 +17,7 @@ from noregret.base.model_file import UNUSABLE, load_with_stream
 from noregret.base.numbers import clean
 from noregret.errors import ModelFileError, NoRegretError, on_command_line
 from noregret.linear.learner import Learner, is_of_classes
-from noregret.proof.game.play_blocks import best_of, numbers_of, score_block
+from noregret.proof.game.play_blocks import best_of, check_bases, numbers_of, score_block
 from noregret.streams import formats, stream_of
 from noregret.streams.options import Options
 from noregret.streams.source import suffix_of
@@ -99,7 +99,10 @@ def scored(learner: Learner, reading: Reading) -> Iterator[Any]:
     seen = skipped = 0
     tagged = reading.stream.name == "vw"  # whether or not any is seen: the columns stay the same
     for block in reading:
+        check_bases(learner, block)
         scores, refused = score_block(learner, reading, block)
+        if block.bases is not None:
+            scores = scores + block.bases
         numbers, nothing = numbers_of(block, seen), np.full(len(block), np.nan)
         chances: list[Any] = []
         if is_of_classes(learner):
