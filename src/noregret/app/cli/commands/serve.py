@@ -118,6 +118,7 @@ def listen(given: Namespace, what: Configuration) -> None:
         import uvicorn
 
         from noregret.app.commands.serve.feeding import feeds_of
+        from noregret.app.commands.serve.protocol import protocol
         from noregret.app.commands.serve.server import Server
     except ImportError:
         raise NoRegretError(
@@ -141,6 +142,7 @@ def listen(given: Namespace, what: Configuration) -> None:
         uvicorn.Config(
             models.app,
             interface="asgi3",
+            http=protocol(models.hot),
             host=given.host,
             port=given.port,
             ssl_certfile=given.tls_certificate,
@@ -176,7 +178,13 @@ def run(server: uvicorn.Server, given: Namespace, ended: Callable[[], None]) -> 
     """Run a server until a signal ends it, and tell its address once it can be reached."""
     import asyncio
     import signal
-    from contextlib import nullcontext
+    from contextlib import nullcontext, suppress
+
+    from noregret.app.commands.serve.protocol import sweeping
+
+    new_loop: Callable[[], asyncio.AbstractEventLoop] = asyncio.new_event_loop
+    with suppress(ImportError):  # not on Windows
+        from uvloop import new_event_loop as new_loop
 
     scheme = "http" if given.tls_certificate is None else "https"
     # It would raise the signals once more after the end.
@@ -192,13 +200,16 @@ def run(server: uvicorn.Server, given: Namespace, ended: Callable[[], None]) -> 
             host, port = listening.sockets[0].getsockname()[:2]
             shown = f"[{host}]" if ":" in host else host
             print(f"listening on {scheme}://{shown}:{port}", file=sys.stderr, flush=True)
+        sweeper = asyncio.create_task(sweeping(server.server_state.connections))
         await task
+        sweeper.cancel()
 
     def stop() -> None:
         server.force_exit, server.should_exit = server.should_exit, True  # at once if asked again
         ended()
 
     try:
-        asyncio.run(main())
+        with asyncio.Runner(loop_factory=new_loop) as runner:
+            runner.run(main())
     except SystemExit:  # it has said why
         raise NoRegretError(f"{given.host}:{given.port}: cannot listen there") from None

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
+from queue import SimpleQueue
+from threading import Thread
 from typing import Any, TypeVar
 
 from noregret.service.database import Sqlite
@@ -16,7 +19,13 @@ from noregret.service.service import Service
 T = TypeVar("T")
 # Requests that may wait for one model.
 MAX_WAITING = 20_000
+# Seconds to wait for as many calls as the last transaction had.
+MAX_WAIT = 0.001
 Answers = list[Reply | Exception]
+Tell = Callable[[Answers], None]
+Asked = tuple[Sequence[Request], Tell]
+Begun = tuple[asyncio.AbstractEventLoop, list[Asked], list[Request], list[Job] | None]
+logger = logging.getLogger("uvicorn.error")
 
 
 class Overloaded(ServiceError):
@@ -38,70 +47,89 @@ class Desk:
         self.service = service
         # Questions wait until the disk has what is under way, so that they need another thread.
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="noregret-serve")
-        self._disk = ThreadPoolExecutor(1, thread_name_prefix="noregret-disk")
-        self._waiting: list[tuple[Sequence[Request], asyncio.Future[Answers]]] = []
+        self._disk = Thread(target=self._commit_all, name="noregret-disk", daemon=True)
+        self._begun: SimpleQueue[Begun | None] = SimpleQueue()
+        self._waiting: list[Asked] = []
         self._count = 0
         self._busy = False
+        self._last = 1  # calls of ``put`` in the last transaction
+        self._timer: asyncio.TimerHandle | None = None
         # A database elsewhere may take its time for each statement, not for the commit alone.
         self._local = isinstance(service.journal.database, Sqlite)
+        self._disk.start()
 
-    def ask(self, requests: Sequence[Request]) -> asyncio.Future[Answers]:
-        """Return the replies to some requests, once they are on disk."""
+    def put(self, requests: Sequence[Request], tell: Tell) -> None:
+        """Have ``tell`` called with the replies to some requests, once they are on disk."""
         if self._count + len(requests) > MAX_WAITING:
             raise Overloaded(f"{self._count:,} requests wait already", "try again in a second")
         self._count += len(requests)
-        loop = asyncio.get_running_loop()
-        asked: asyncio.Future[Answers] = loop.create_future()
-        self._waiting.append((requests, asked))
+        self._waiting.append((requests, tell))
         if not self._busy:
-            self._busy = True
-            loop.call_soon(self._begin, loop)  # after all that has arrived by now
+            self._schedule(asyncio.get_running_loop())
+
+    def ask(self, requests: Sequence[Request]) -> asyncio.Future[Answers]:
+        """Return the replies to some requests, once they are on disk."""
+        asked: asyncio.Future[Answers] = asyncio.get_running_loop().create_future()
+
+        def tell(answers: Answers) -> None:
+            if not asked.done():  # the client may have gone
+                asked.set_result(answers)
+
+        self.put(requests, tell)
         return asked
+
+    def _schedule(self, loop: asyncio.AbstractEventLoop) -> None:
+        """Begin the next transaction when as many calls wait as the last had, or a little later.
+
+        Clients that wait for their answers come back together: one commit is enough for them.
+        """
+        if len(self._waiting) >= self._last:
+            self._busy = True
+            if self._timer is not None:
+                self._timer.cancel()
+            loop.call_soon(self._begin, loop)  # after all that has arrived by now
+        elif self._timer is None:
+            self._timer = loop.call_later(MAX_WAIT, self._begin, loop)
 
     def _begin(self, loop: asyncio.AbstractEventLoop) -> None:
         """Do all that waits, and let the thread wait for the disk."""
+        self._busy, self._timer = True, None
         held, self._waiting = self._waiting, []
+        self._last = len(held)
         requests = [request for asked, _ in held for request in asked]
         self._count = 0
         try:
             jobs = self.service.begin(requests) if self._local else None
-            self._disk.submit(self._commit, loop, held, requests, jobs)
+            self._begun.put((loop, held, requests, jobs))
         except Exception as error:
             self._answer(loop, held, [error] * len(requests))
 
-    def _commit(
-        self,
-        loop: asyncio.AbstractEventLoop,
-        held: list[tuple[Sequence[Request], asyncio.Future[Answers]]],
-        requests: list[Request],
-        jobs: list[Job] | None,
-    ) -> None:
+    def _commit_all(self) -> None:
         """Wait for the disk, in a thread for that."""
-        try:
-            if jobs is None:
-                answers = self.service.answer_many(requests)
-            else:
-                self.service.end(jobs)
-                answers = [job.outcome for job in jobs]
-        except Exception as error:
-            answers = [error] * len(requests)
-        with suppress(RuntimeError):  # the loop has ended
-            loop.call_soon_threadsafe(self._answer, loop, held, answers)
+        while (begun := self._begun.get()) is not None:
+            loop, held, requests, jobs = begun
+            try:
+                if jobs is None:
+                    answers = self.service.answer_many(requests)
+                else:
+                    self.service.end(jobs)
+                    answers = [job.outcome for job in jobs]
+            except Exception as error:
+                answers = [error] * len(requests)
+            with suppress(RuntimeError):  # the loop has ended
+                loop.call_soon_threadsafe(self._answer, loop, held, answers)
 
-    def _answer(
-        self,
-        loop: asyncio.AbstractEventLoop,
-        held: list[tuple[Sequence[Request], asyncio.Future[Answers]]],
-        answers: Answers,
-    ) -> None:
+    def _answer(self, loop: asyncio.AbstractEventLoop, held: list[Asked], answers: Answers) -> None:
         at = 0
-        for asked, told in held:
-            if not told.done():  # the client may have gone
-                told.set_result(answers[at : at + len(asked)])
+        for asked, tell in held:
+            try:
+                tell(answers[at : at + len(asked)])
+            except Exception:
+                logger.exception("an answer could not be sent")
             at += len(asked)
-        self._busy = bool(self._waiting)
-        if self._busy:
-            loop.call_soon(self._begin, loop)
+        self._busy = False
+        if self._waiting:
+            self._schedule(loop)
 
     async def do(self, act: Callable[[], T]) -> T:
         """Do something in the thread of the model."""
@@ -111,7 +139,8 @@ class Desk:
         """Finish what is under way, and close the journal."""
         self._thread.submit(self.service.close).result()
         self._thread.shutdown()
-        self._disk.shutdown()
+        self._begun.put(None)
+        self._disk.join()
 
     def facts(self) -> dict[str, Any]:
         """Return what anyone may know of the model."""

@@ -62,6 +62,7 @@ class Keys:
 
     def __init__(self, keys: Mapping[str, Key]) -> None:
         self.keys = dict(keys)
+        self.guarded = bool(self.keys)
 
     def check(self, authorization: str | None, model: str | None, *scopes: str) -> None:
         """Raise an error unless a request may do these things with a model, None for all."""

@@ -1,0 +1,88 @@
+"""Requests from their JSON."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+from starlette.requests import ClientDisconnect
+from starlette.types import Receive
+
+from noregret import service as served
+from noregret.app.commands.serve.answers import Malformed, TooLarge
+from noregret.errors import BadExample, NoRegretError
+from noregret.service.values import has_field
+
+# Bytes of a request, and of a batch; lines of a batch, and features of an example.
+MAX_BODY, MAX_BATCH, MAX_LINES, MAX_FEATURES = 1 << 20, 1 << 26, 10_000, 100_000
+NEEDED = {"predict": ("x",), "label": ("id", "y"), "learn": ("x", "y")}
+
+
+class Body(msgspec.Struct, forbid_unknown_fields=True):
+    """The body of a request: an example, its name, its outcome, and the key of its model."""
+
+    id: str | None = None
+    x: dict[str, Any] | list[Any] | None = None
+    y: Any = None
+    key: str | None = None
+
+
+decode = msgspec.json.Decoder(Body).decode
+
+
+async def received(receive: Receive, most: int) -> bytes:
+    """Return the body of a request, or raise an error if it is too long."""
+    parts, size = [], 0
+    while True:
+        message = await receive()
+        if message["type"] == "http.disconnect":
+            raise ClientDisconnect
+        part = message.get("body", b"")
+        size += len(part)
+        if size > most:
+            raise TooLarge(f"a body of more than {most:,} bytes", f"send at most {most:,}")
+        parts.append(part)
+        if not message.get("more_body", False):
+            return parts[0] if len(parts) == 1 else b"".join(parts)
+
+
+def request_of(action: str, body: bytes, target: str) -> served.Request:
+    """Return a request from its JSON, or raise Malformed, or BadExample for a field ``target``."""
+    try:
+        found = decode(body)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise Malformed(f"the request body is invalid: {error}") from None
+    for name in NEEDED[action]:
+        if getattr(found, name) is None:
+            raise Malformed(f"{action} needs {name!r}: {example(action)}")
+    if action != "label" and len(found.x or ()) > MAX_FEATURES:
+        raise TooLarge(f"{len(found.x or ()):,} features", f"send at most {MAX_FEATURES:,}")
+    if action == "label" and found.x is not None:
+        raise Malformed("a label has no 'x': learn takes both")
+    if action == "label" and found.key is not None:
+        raise Malformed("a label has no 'key': its prediction has one")
+    if action == "predict" and found.y is not None:
+        raise Malformed("a prediction has no 'y': learn takes both")
+    if found.x is not None and has_field(found.x, target):
+        raise BadExample(
+            f"feature {target!r} is called like the outcome",
+            ("send outcomes as 'y', outside of 'x'", "serve with another --target"),
+            feature=target,
+        )
+    sent = None if found.id is None else body.strip()
+    return served.Request(action, found.id, found.x, found.y, found.key, sent)
+
+
+def attempted(action: str, line: bytes, target: str) -> served.Request | Exception:
+    """Return a request of a batch, or its error."""
+    try:
+        return request_of(action, line, target)
+    except NoRegretError as error:
+        return error
+
+
+def example(action: str) -> str:
+    """Return an example of a body."""
+    given = {"id": '"order-1"', "x": '{"sun": 0.8}', "y": "31.0"}
+    wanted = ["id", *(name for name in NEEDED[action] if name != "id")]
+    return "{" + ", ".join(f'"{name}": {given[name]}' for name in wanted) + "}"

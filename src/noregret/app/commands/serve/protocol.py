@@ -1,0 +1,199 @@
+"""HTTP for ``serve``: uvicorn's, with a short cut for predictions and labels.
+
+These are answered from the parser's callbacks: no task, no event and no ASGI messages per request.
+All else, and what is pipelined behind a request that is under way, goes to the ASGI application.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
+
+from noregret.app.commands.serve.hot import Header, Hot, Route, too_large
+
+# Seconds within which a request must have come as a whole, and between two looks for those that
+# have not.
+REQUEST_SECONDS, SWEEP_SECONDS = 30.0, 1.0
+
+
+class Pending:
+    """A request that is answered from here; uvicorn sees it as it sees its own."""
+
+    __slots__ = (
+        "body", "disconnected", "headers", "keep_alive", "message_event", "more_body", "most",
+        "response_complete", "route", "size",
+    )  # fmt: skip
+
+    def __init__(self, route: Route, headers: dict[bytes, bytes], most: int, keep: bool) -> None:
+        self.route, self.headers, self.most, self.keep_alive = route, headers, most, keep
+        self.response_complete = self.disconnected = False
+        self.more_body = True
+        self.body: list[bytes] = []
+        self.size = 0
+        self.message_event = NOBODY
+
+
+class Nobody:
+    """An event that nobody waits for."""
+
+    def set(self) -> None:
+        """Do nothing."""
+
+
+NOBODY = Nobody()
+
+
+class Protocol(HttpToolsProtocol):
+    """One connection."""
+
+    hot: Hot
+    cycle: Any
+    # When it began to wait for a request or for the rest of one; None while one is answered.
+    since: float | None = None
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        """Begin."""
+        super().connection_made(transport)
+        self.since = self.loop.time()
+
+    def _unset_keepalive_if_required(self) -> None:
+        """Do nothing: ``sweep`` closes connections that wait for too long."""
+
+    def pause_writing(self) -> None:
+        """Read no further requests of a client that does not read its answers."""
+        super().pause_writing()
+        self.flow.pause_reading()
+
+    def resume_writing(self) -> None:
+        """Read on."""
+        super().resume_writing()
+        self.flow.resume_reading()
+
+    # Callbacks of the parser.
+
+    def on_message_begin(self) -> None:
+        """Begin a request."""
+        self.url = b""
+        self.headers = []
+        self.expect_100_continue = False
+        if self.since is not None:
+            self.since = self.loop.time()
+
+    def on_headers_complete(self) -> None:
+        """Take a prediction or a label; leave other requests to the application."""
+        parser, cycle = self.parser, self.cycle
+        try:
+            route = self.hot.routes.get(self.url.decode())
+        except UnicodeDecodeError:
+            route = None
+        if (
+            route is None
+            or parser.get_method() != b"POST"
+            or not (cycle is None or cycle.response_complete)
+            or self.expect_100_continue
+            or parser.should_upgrade()
+            or parser.get_http_version() != "1.1"
+            or len(self.connections) >= (self.limit_concurrency or 1 << 30)
+        ):
+            url, headers, expects = self.url, self.headers, self.expect_100_continue
+            super().on_message_begin()
+            self.url, self.expect_100_continue = url, expects
+            self.headers += headers
+            super().on_headers_complete()
+            return
+        given = dict(self.headers)
+        self.cycle = pending = Pending(route, given, 0, parser.should_keep_alive())
+        try:
+            pending.most = self.hot.admitted(route, given)
+        except Exception as error:
+            self.refuse(pending, error)
+
+    def on_body(self, body: bytes) -> None:
+        """Take a part of a body."""
+        pending = self.cycle
+        if type(pending) is not Pending:
+            super().on_body(body)
+        elif not pending.response_complete:
+            pending.body.append(body)
+            pending.size += len(body)
+            if pending.size > pending.most:
+                self.refuse(pending, too_large(pending.size, pending.most))
+
+    def on_message_complete(self) -> None:
+        """Answer a request that has come as a whole."""
+        pending = self.cycle
+        if not pending.response_complete:
+            self.since = None
+        if type(pending) is not Pending:
+            super().on_message_complete()
+        elif not pending.response_complete:
+            pending.more_body = False
+            parts = pending.body
+            body = parts[0] if len(parts) == 1 else b"".join(parts)
+
+            def tell(status: int, headers: list[Header], answer: bytes) -> None:
+                self.tell(pending, status, headers, answer)
+
+            self.hot.answer(pending.route, pending.headers, body, tell)
+
+    # Answers.
+
+    def refuse(self, pending: Pending, error: Exception) -> None:
+        """Answer a request whose body is skipped: a client that still sends it can read why."""
+        pending.body.clear()
+        self.tell(pending, *self.hot.failed(pending.route[1], error))
+
+    def tell(self, pending: Pending, status: int, headers: list[Header], body: bytes) -> None:
+        """Send an answer."""
+        pending.response_complete = True
+        if pending.disconnected or self.transport.is_closing():
+            return
+        parts = [STATUS_LINE[status]]
+        for name, value in (*self.server_state.default_headers, *headers):
+            parts += (name, b": ", value, b"\r\n")
+        if not pending.keep_alive:
+            parts.append(b"connection: close\r\n")
+        parts.append(b"content-length: %d\r\n\r\n" % len(body))
+        parts.append(body)
+        self.transport.write(b"".join(parts))
+        if not pending.keep_alive:
+            self.transport.close()
+        self.on_response_complete()
+
+    def on_response_complete(self) -> None:
+        """Go on with what is pipelined, or wait for the next request."""
+        self.server_state.total_requests += 1
+        if self.transport.is_closing():
+            return
+        if not self.flow.write_paused:
+            self.flow.resume_reading()
+        if self.pipeline:
+            cycle, app = self.pipeline.pop()
+            self._start_asgi_task(cycle, app)
+        else:
+            self.since = self.loop.time()
+
+
+def sweep(connections: Any, now: float) -> None:
+    """Close connections that have waited too long for a request or for the rest of one."""
+    for each in list(connections):
+        if isinstance(each, Protocol) and each.since is not None:
+            whole = each.cycle is None or each.cycle.response_complete
+            limit = each.timeout_keep_alive if whole else REQUEST_SECONDS
+            if now - each.since > limit:
+                each.transport.close()
+
+
+async def sweeping(connections: Any) -> None:
+    """Sweep every now and then."""
+    loop = asyncio.get_running_loop()
+    while True:
+        await asyncio.sleep(SWEEP_SECONDS)
+        sweep(connections, loop.time())
+
+
+def protocol(hot: Hot) -> type[Protocol]:
+    """Return the protocol for some models."""
+    return type("Protocol", (Protocol,), {"hot": hot})

@@ -1,0 +1,133 @@
+"""HTTP as clients may speak it: in pieces, in advance, or not to the end."""
+
+from __future__ import annotations
+
+import json
+import socket
+from collections.abc import Iterator
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from noregret.app.commands.serve.protocol import REQUEST_SECONDS, Protocol, sweep
+from tests.app.serve.running import Server
+
+LEARN = "/models/default/learn"
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    running = Server(tmp_path_factory.mktemp("serve"), "--learner", "nlms", "--store", "s.db")
+    yield running
+    assert running.end() == 0
+
+
+def request(body: bytes, *headers: str, path: str = LEARN) -> bytes:
+    lines = [f"POST {path} HTTP/1.1", "Host: here", *headers]
+    if not any(line.lower().startswith("transfer") for line in headers):
+        lines.append(f"Content-Length: {len(body)}")
+    return "\r\n".join((*lines, "", "")).encode() + body
+
+
+class Client:
+    def __init__(self, port: int) -> None:
+        self.socket = socket.create_connection(("127.0.0.1", port), timeout=20)
+        self.file = self.socket.makefile("rb")
+
+    def answer(self) -> tuple[int, dict[str, str], Any]:
+        status = int(self.file.readline().split()[1])
+        headers = {}
+        while line := self.file.readline().strip():
+            name, _, value = line.decode().partition(":")
+            headers[name.lower()] = value.strip()
+        found = self.file.read(int(headers.get("content-length", 0)))
+        return status, headers, json.loads(found) if found[:1] == b"{" else found
+
+
+@pytest.fixture
+def client(server: Server) -> Iterator[Client]:
+    client = Client(server.port)
+    with client.socket, client.file:
+        yield client
+
+
+def body_of(name: str) -> bytes:
+    return json.dumps({"id": name, "x": {"a": 1.0}, "y": 2.0}).encode()
+
+
+def test_requests_sent_in_advance_are_answered_in_order(client: Client) -> None:
+    names = [f"ahead {k}" for k in range(20)]
+    between = b"GET /healthz HTTP/1.1\r\nHost: here\r\n\r\n"
+    client.socket.sendall(between.join(request(body_of(name)) for name in names))
+    for name in names[:-1]:
+        assert client.answer()[2]["id"] == name
+        assert client.answer()[2] == b"alive\n"
+    assert client.answer()[2]["id"] == names[-1]
+
+
+def test_a_request_may_come_byte_by_byte(client: Client) -> None:
+    client.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    for byte in request(body_of("slow")):
+        client.socket.sendall(bytes([byte]))
+    assert client.answer()[2]["id"] == "slow"
+
+
+def test_a_body_may_come_in_chunks_and_be_announced(client: Client) -> None:
+    body = body_of("parts")
+    chunks = b"".join(b"1\r\n%c\r\n" % byte for byte in body) + b"0\r\n\r\n"
+    client.socket.sendall(request(chunks, "Transfer-Encoding: chunked"))
+    assert client.answer()[2]["id"] == "parts"
+    asks = request(body_of("asks"), "Expect: 100-continue")
+    head, _, body = asks.partition(b"\r\n\r\n")
+    client.socket.sendall(head + b"\r\n\r\n")
+    assert client.answer()[0] == 100
+    client.socket.sendall(body)
+    assert client.answer()[2]["id"] == "asks"
+
+
+def test_a_body_without_end_is_refused_and_the_connection_still_serves(client: Client) -> None:
+    client.socket.sendall(request(b"", "Transfer-Encoding: chunked"))
+    part = b"%x\r\n%s\r\n" % (1 << 16, b" " * (1 << 16))
+    for _ in range(20):
+        client.socket.sendall(part)
+    status, _, problem = client.answer()
+    assert (status, problem["status"]) == (413, 413)
+    client.socket.sendall(b"0\r\n\r\n" + request(body_of("after")))
+    assert client.answer()[2]["id"] == "after"
+
+
+def test_connections_close_if_asked_to(client: Client) -> None:
+    client.socket.sendall(request(body_of("last"), "Connection: close"))
+    status, headers, _ = client.answer()
+    assert (status, headers["connection"]) == (200, "close")
+    assert client.file.read() == b""
+
+
+def test_unread_answers_are_not_collected_without_end(server: Server, client: Client) -> None:
+    """A client that never reads is not read from either, once its answers fill the buffers."""
+    client.socket.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 1 << 14)
+    client.socket.settimeout(2)
+    lines = b'{"x": {}}\n' * 9_000
+    asks = request(lines, "Content-Type: application/x-ndjson", path="/models/default/predict")
+    with pytest.raises(TimeoutError):
+        client.socket.sendall(asks * 200)
+    assert server.call("GET", "/healthz")[0] == 200
+
+
+@pytest.mark.parametrize(
+    ("since", "answered", "limit"),
+    [(None, False, None), (100.0, True, 5.0), (100.0, False, REQUEST_SECONDS)],
+)
+def test_connections_that_wait_too_long_are_closed(
+    since: float | None, answered: bool, limit: float | None
+) -> None:
+    closed = []
+    connection = Protocol.__new__(Protocol)
+    connection.since, connection.timeout_keep_alive = since, 5
+    connection.cycle = SimpleNamespace(response_complete=answered)
+    connection.transport = SimpleNamespace(close=lambda: closed.append(1))  # type: ignore[assignment]
+    sweep({connection}, 100.0 + (limit or 1e9))
+    assert not closed
+    sweep({connection}, 100.1 + (limit or 1e9))
+    assert len(closed) == (limit is not None)
