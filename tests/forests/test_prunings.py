@@ -5,6 +5,7 @@ from __future__ import annotations
 from decimal import Decimal
 from fractions import Fraction
 from math import log
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -159,3 +160,19 @@ def test_seeds_make_the_trees() -> None:
     one, same, other = (forest("square", seed=seed).play_many(X, y) for seed in (1, 1, 2))
     np.testing.assert_array_equal(one, same)
     assert (one != other).any()
+
+
+def test_the_certificate_speaks_of_prunings_and_verifies(tmp_path: Path) -> None:
+    X, y = stream("square", 2, rows=120)
+    lines = ["a,b,y", *(f"{a},{b},{out!r}" for (a, b), out in zip(X, y.tolist(), strict=True))]
+    table = tmp_path / "rows.csv"
+    table.write_text("\n".join(lines) + "\n")
+    learner = forest("square", trees=2, nodes=15)
+    certificate = nr.play(learner, str(table), target="y", progress=False).certificate()
+    promise = certificate.theorem
+    assert promise is not None
+    assert promise.measured is not None
+    assert promise.bound is not None
+    assert promise.measured <= promise.bound
+    assert "the best pruning of its trees" in str(certificate)
+    assert nr.verify(certificate, str(table), target="y").confirmed

@@ -250,8 +250,7 @@ static ptrdiff_t insert(noregret_forest* f, noregret_tree* t, ptrdiff_t k, const
 /* Whether all outcomes of a leaf are of this class: then there is nothing to tell apart. */
 static int is_pure(const noregret_forest* f, const double* v, double y)
 {
-    double others = total_of(f, v) - v[FOREST_FIELDS + (int)y];
-    return f->classes && others <= 0.5 * (f->classes - 1) + 1e-6;
+    return f->classes && total_of(f, v) - v[FOREST_FIELDS + (int)y] <= 0.5 * (f->classes - 1) + 1e-6;
 }
 
 static void pay(noregret_forest* f, noregret_tree* t, ptrdiff_t length, double y)
@@ -259,7 +258,7 @@ static void pay(noregret_forest* f, noregret_tree* t, ptrdiff_t length, double y
     double unit = noregret_forest_unit(f), below[FOREST_RATES], lower = 0, seen = 0;
     for (ptrdiff_t k = length - 1; k >= 0; k--) {
         double* v = t->node + f->stride * t->at[k];
-        double says = forecast(f, v, (int)y), own[FOREST_RATES], loss;
+        double says = forecast(f, v, f->classes ? (int)y : 0), own[FOREST_RATES], loss;
         if (f->classes) {
             loss = -log(says);
             own[0] = says;

@@ -15,7 +15,7 @@ both, of each tree and averaged over the trees, by their losses.
 
 Features are compared by their ranges so far, so units do not matter, and those whose splits have
 reduced the loss are split sooner. An absent feature counts as 0. Trees split by the first 256
-features. At the budget of nodes, the least probable eighth of a tree collapses into leaves.
+features. At the budget of nodes, the eighth of a tree that has saved least collapses.
 
 Promise. For every pruning P of every one of the M trees as it is at the end,
 

@@ -126,10 +126,9 @@ def bound_words(promise: Promise) -> str:
     what = subject(promise).rstrip(",")
     if quantity_of(promise) == "regret to the best member" and promise.measured is not None:
         # The regret against hindsight, shown next to it, is another one.
-        what = (
-            "the regret against the best of the learners that it combines (its members); that"
-            f" regret is {brief(promise.measured)} here"
-        )
+        if what.endswith("of its members"):
+            what = "the regret against the best of the learners that it combines (its members)"
+        what = f"{what}; that regret is {brief(promise.measured)} here"
         part = ""
     else:
         part = part_of_bound(promise.tightness)
