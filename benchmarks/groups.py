@@ -71,10 +71,10 @@ def run(quick: bool) -> Iterator[Row]:
     )
 
 
-def written(path: Path, keys: int) -> Path:
+def written(path: Path, keys: int, rows: int = ROWS_PER_KEY) -> Path:
     """Write rows whose keys are mixed, each key with a line of its own."""
     random = np.random.default_rng(0)
-    owners = random.permutation(np.repeat(np.arange(keys), ROWS_PER_KEY))
+    owners = random.permutation(np.repeat(np.arange(keys), rows))
     slopes = random.normal(size=(keys, COLUMNS))
     X = random.normal(size=(len(owners), COLUMNS)).round(4)
     y = (X * slopes[owners]).sum(axis=1) + 0.1 * random.normal(size=len(owners))
