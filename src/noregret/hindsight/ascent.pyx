@@ -28,10 +28,12 @@ cdef extern from "sparse_dot.h" nogil:
 # Rows are scattered in memory: their numbers are prefetched this many rows ahead, their starts twice as many.
 cdef enum:
     AHEAD = 4
-# Steps of Newton's method for one slope, and the share of it at which they end.
+# Steps of Newton's method for one slope, and the share of it at which they end: the error is about its square.
 cdef enum:
     MAX_STEPS = 8
-cdef double CLOSE = 1e-5
+cdef double CLOSE = 2e-3
+# A first step by a larger share of the slope starts too far away.
+cdef double MAX_FIRST_STEP = 0.5
 
 
 def ascend(const int64_t[::1] starts not None, const int32_t[::1] at not None, const double[::1] values not None,
@@ -68,7 +70,7 @@ def ascend(const int64_t[::1] starts not None, const int32_t[::1] at not None, c
             # The score would be reach − bend a for a slope a.
             reach = bend * slopes[t] - inner / multiplier
             if logistic:
-                slope = -centre[t] * wrong(bend, centre[t] * reach)
+                slope = -centre[t] * wrong(bend, centre[t] * reach, -centre[t] * slopes[t])
             else:
                 reach -= centre[t]
                 reach = reach - flat if reach > flat else reach + flat if reach < -flat else 0
@@ -82,31 +84,43 @@ def ascend(const int64_t[::1] starts not None, const int32_t[::1] at not None, c
                 g[at[k]] += step * values[k]
 
 
-cdef double wrong(double bend, double reach) noexcept nogil:
+cdef double wrong(double bend, double reach, double guess) noexcept nogil:
     """Return the p with  ln(p/(1 − p)) + bend p + reach = 0:  the probability of the wrong label.
 
     The left side is concave up to p = 1/2, and solved there or, with 1 − p for p, beyond. Newton's
-    method converges from below, and u = bend p with ln u + u ≈ ln bend − reach is close.
+    method converges from below. It begins at the guess if that is close, else at p = u/bend, where
+    ln u + u ≈ ln bend − reach.
     """
     cdef bint beyond = 0.5 * bend + reach < 0
-    cdef double x, p, off, after
-    cdef int step
+    cdef double x, p, step
+    cdef int steps = 0
     if beyond:
-        reach = -(reach + bend)
-    x = log(bend) - reach
-    if x <= 1:
-        p = exp(x)
-        p = p / (1 + p) / bend
-    else:
-        p = (x - log(x)) / bend
-    p = 0.5 if p > 0.5 else p
-    if p > 0:
-        for step in range(MAX_STEPS):
-            off = log(p / (1 - p)) + bend * p + reach
-            after = p - off * p * (1 - p) / (1 + bend * p * (1 - p))
-            after = 0.1 * p if after <= 0 else 0.5 if after > 0.5 else after
-            off = after - p
-            p = after
-            if fabs(off) <= CLOSE * p:
-                break
+        reach, guess = -(reach + bend), 1 - guess
+    if 0 < guess <= 0.5:
+        step = newton_step(guess, bend, reach)
+        p = guess + step
+        if fabs(step) <= MAX_FIRST_STEP * guess and p <= 0.5:
+            steps = 1
+    if steps == 0:
+        x, step = log(bend) - reach, 1
+        if x <= 1:
+            p = exp(x)
+            p = p / (1 + p) / bend
+        else:
+            p = (x - log(x)) / bend
+        p = 0.5 if p > 0.5 else p
+    while p > 0 and steps < MAX_STEPS and fabs(step) > CLOSE * p:
+        step = newton_step(p, bend, reach)
+        if p + step <= 0:
+            step = -0.9 * p
+        elif p + step > 0.5:
+            step = 0.5 - p
+        p += step
+        steps += 1
     return 1 - p if beyond else p
+
+
+cdef inline double newton_step(double p, double bend, double reach) noexcept nogil:
+    """Return the step of Newton's method towards the root."""
+    cdef double rest = p * (1 - p)
+    return -(log(p / (1 - p)) + bend * p + reach) * rest / (1 + bend * rest)

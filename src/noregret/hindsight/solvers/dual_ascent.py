@@ -8,6 +8,8 @@ As U ‖g‖ is the minimum of  ‖g‖²/(2λ) + λ U²/2  over λ > 0, the sea
 every slope for a fixed λ (see ``hindsight.ascent``), then scales all slopes by the factor with the
 highest D, then sets λ = ‖g‖/U. Every step raises D, and −U g/‖g‖ approaches the best predictor. If
 rows are many and each matters little, about ten passes bring the gap to a thousandth of the loss.
+Once D rises slowly, slopes are moved on in the direction of the last pass before the next one; if D
+falls, they are not.
 """
 
 from __future__ import annotations
@@ -32,6 +34,8 @@ from noregret.hindsight.sparse import SparseRows
 STALLED, MIN_CUT = 6, 0.3
 # While a pass raises the lower bound by this share, the gap is not small: the loss is not computed.
 RISING = 0.05
+# How far slopes are moved on, as a share of what the last pass moved them.
+MOMENTUM = 0.4
 # Neighbours visited one after the other. Single rows take half as long again to read, and more
 # neighbours need more passes.
 NEIGHBOURS = 4
@@ -76,12 +80,15 @@ class Climb:
         self.found = Found(start, self.slopes, losses.line_of(self.slopes)[1], start)
         self.found.loss = float(losses.value(scores).sum())
         self.unpaid: Floats | None = None  # a predictor whose loss is not known yet
+        # Slopes and gradient before the last pass, and whether that pass raised D a little.
+        self.before, self.is_steady = (self.slopes, self.gradient), False
 
     def go(self, limits: Limits) -> None:
         """Pass over the rows until the gap is small enough or hardly shrinks, or time is up."""
         found, random = self.found, np.random.default_rng(0)
         gaps: list[float] = []
         while len(gaps) < limits.steps and self.has_multiplier():
+            self.move_on()
             self.pass_over(shuffled(random, self.rows.shape[0]))
             self.look()
             tell(found.loss, found.lower)
@@ -95,6 +102,20 @@ class Climb:
     def has_multiplier(self) -> bool:
         """Return whether the multiplier is a number to divide by."""
         return self.multiplier > 0 and math.isfinite(1 / self.multiplier)
+
+    def move_on(self) -> None:
+        """Move the slopes on in the direction of the last pass, if D rises slowly."""
+        slopes, gradient = self.slopes, self.gradient
+        self.slopes, self.gradient = slopes.copy(), gradient.copy()
+        if self.is_steady:
+            self.slopes += MOMENTUM * (slopes - self.before[0])
+            self.gradient += MOMENTUM * (gradient - self.before[1])
+            beyond = (self.slopes <= self.low) | (self.slopes >= self.high)
+            if beyond.any():
+                moved = np.where(beyond, slopes - self.slopes, 0.0)
+                self.slopes = np.where(beyond, slopes, self.slopes)
+                self.gradient += self.rows.combine(moved)
+        self.before = slopes, gradient
 
     def pass_over(self, order: NDArray[np.int32]) -> None:
         """Update the slopes of all rows, or of as many as time allows."""
@@ -132,12 +153,14 @@ class Climb:
         constants = losses.line_of(self.slopes)[1]
         lower = ball.lowest(self.gradient) - float(constants.sum())
         self.unpaid = w = ball.lowest_point(self.gradient)
-        if not lower - found.lower > RISING * abs(lower):
+        rises = lower > found.lower
+        slow = not lower - found.lower > RISING * abs(lower)
+        self.is_steady = rises and slow
+        if slow:
             self.pay()
-        if lower > found.lower:
+        if rises:
             found.slopes, found.constants, found.lines_at = self.slopes, constants, w
             found.lower = lower
-            self.slopes = self.slopes.copy()
 
     def pay(self) -> None:
         """Compute the loss of the latest predictor, if that is not done yet."""
