@@ -380,6 +380,8 @@ def test_ids_are_found_wherever_they_are(tmp_path: Path, monkeypatch: Any) -> No
     """Of many runs, merged ones among them, after restarts, and when digests collide."""
     monkeypatch.setattr("noregret.service.ids.MAX_RECENT", 16)
     monkeypatch.setattr("noregret.service.ids.MERGED", 3)
+    monkeypatch.setattr("noregret.service.ids.PAGE", 4)
+    monkeypatch.setattr("noregret.service.ids.MAX_LOADED", 2)
     monkeypatch.setattr("noregret.service.journal.MAX_WAITING", 5)
     plain = nr.Nlms()
     service = Service(nr.Nlms(), tmp_path / "s.db", snapshot_every=50)

@@ -1,8 +1,9 @@
 """Where the events of an id are in a journal: recent ones in memory, older ones in sorted runs.
 
 A run is a pair of arrays, digests of ids in order and the numbers of their entries, which is
-written once. Runs of similar size are merged, so that an id is written a few times in all. A Bloom
-filter over the digests tells of almost every new id, without a look at the runs, that it is new.
+written once, in pages; the first digest of each page is in memory, so that a look at a run reads
+one. Runs of similar size are merged, so that an id is written a few times in all. A Bloom filter
+over the digests tells of almost every new id, without a look at the runs, that it is new.
 """
 
 from __future__ import annotations
@@ -20,11 +21,12 @@ from noregret.service.database import Database
 MAX_RECENT, MERGED, LAST_LEVEL = 8192, 16, 2
 # Of the Bloom filter: bits per id, and how many of them are set by each.
 BITS, PROBES = 16, 3
-# Runs whose arrays are in memory after a look at them.
-MAX_LOADED = 4
+# Digests of a page, which fits into one of the database, and pages in memory after a look at them.
+PAGE, MAX_LOADED = 240, 256
 SCHEMA = """
 CREATE TABLE ids (
-    last INTEGER PRIMARY KEY, level INTEGER NOT NULL, digests BLOB NOT NULL, entries BLOB NOT NULL);
+    last INTEGER NOT NULL, page INTEGER NOT NULL, level INTEGER NOT NULL, digests BLOB NOT NULL,
+    entries BLOB NOT NULL, PRIMARY KEY (last, page));
 """
 Digests = NDArray[np.uint64]
 Entries = NDArray[np.int64]
@@ -74,9 +76,12 @@ class Ids:
         self.labels: dict[str, int] = {}  # of labels that came later
         self.runs: list[tuple[int, int]] = []  # last entry and level
         self.filter = Filter()
-        self.loaded: dict[int, tuple[Digests, Entries]] = {}
-        for last, level in list(database.stream("SELECT last, level FROM ids ORDER BY last")):
-            self.runs.append((last, level))
+        self.starts: dict[int, Digests] = {}  # of each run, the first digest of each page
+        self.loaded: dict[tuple[int, int], tuple[Digests, Entries]] = {}
+        query = "SELECT last, level FROM ids WHERE page = 0 ORDER BY last"
+        self.runs += [(last, level) for last, level in database.stream(query)]
+        for last, _ in self.runs:
+            self.starts[last] = np.array([digests[0] for digests in self._digests(last)])
         self._refill()
 
     @property
@@ -91,12 +96,14 @@ class Ids:
             return [entry] if label is None else [entry, label]
         found: list[int] = []
         if self.runs and self.filter.has(digest := digest_of(name)):
+            sought = np.uint64(digest)
             for last, _ in self.runs:
-                digests, entries = self._arrays(last)
-                at = int(np.searchsorted(digests, np.uint64(digest)))
-                while at < len(digests) and int(digests[at]) == digest:
-                    found.append(int(entries[at]))
-                    at += 1
+                starts = self.starts[last]
+                first = max(0, int(starts.searchsorted(sought)) - 1)
+                for page in range(first, int(starts.searchsorted(sought, "right"))):
+                    digests, entries = self._page(last, page)
+                    start, end = digests.searchsorted(sought), digests.searchsorted(sought, "right")
+                    found += entries[start:end].tolist()
         if (label := self.labels.get(name)) is not None:
             found.append(label)
         return sorted(found)
@@ -113,11 +120,11 @@ class Ids:
         self.recent, self.labels = {}, {}
         level = 0
         while level < LAST_LEVEL and len(same := self._of_level(level)) >= MERGED:
-            arrays = [self._arrays(each) for each in same]
+            pages = [page for each in same for page in self._pages(each)]
             for each in same:
                 self._drop(each)
             level += 1
-            parts = [np.concatenate([pair[k] for pair in arrays]) for k in (0, 1)]
+            parts = [np.concatenate([page[k] for page in pages]) for k in (0, 1)]
             self._write(last, level, parts[0], parts[1])
         if self.filter.full(0):
             self._refill()
@@ -137,42 +144,52 @@ class Ids:
 
     def _write(self, last: int, level: int, digests: Digests, entries: Entries) -> None:
         order = np.argsort(digests, kind="stable")
-        digests, entries = digests[order], entries[order]
-        self.database.run(
-            "INSERT INTO ids VALUES (?, ?, ?, ?)",
-            [last, level, digests.astype("<u8").tobytes(), entries.astype("<i8").tobytes()],
-        )
+        digests, entries = digests[order].astype("<u8"), entries[order].astype("<i8")
+        for page, start in enumerate(range(0, len(digests), PAGE)):
+            some = slice(start, start + PAGE)
+            self.database.run(
+                "INSERT INTO ids VALUES (?, ?, ?, ?, ?)",
+                [last, page, level, digests[some].tobytes(), entries[some].tobytes()],
+            )
         self.runs.append((last, level))
+        self.starts[last] = digests[::PAGE].copy()
 
     def _drop(self, last: int) -> None:
         self.database.run("DELETE FROM ids WHERE last = ?", [last])
         self.runs = [each for each in self.runs if each[0] != last]
-        self.loaded.pop(last, None)
+        del self.starts[last]
+        self.loaded = {where: page for where, page in self.loaded.items() if where[0] != last}
 
-    def _arrays(self, last: int) -> tuple[Digests, Entries]:
-        found = self.loaded.get(last)
+    def _page(self, last: int, page: int) -> tuple[Digests, Entries]:
+        found = self.loaded.get((last, page))
         if found is None:
-            row = self.database.row("SELECT digests, entries FROM ids WHERE last = ?", [last])
+            query = "SELECT digests, entries FROM ids WHERE last = ? AND page = ?"
+            row = self.database.row(query, [last, page])
             assert row is not None
             found = np.frombuffer(row[0], "<u8"), np.frombuffer(row[1], "<i8")
             while len(self.loaded) >= MAX_LOADED:
                 del self.loaded[next(iter(self.loaded))]
-            self.loaded[last] = found
+            self.loaded[last, page] = found
         return found
+
+    def _pages(self, last: int) -> Iterator[tuple[Digests, Entries]]:
+        query = "SELECT digests, entries FROM ids WHERE last = ? ORDER BY page"
+        for digests, entries in self.database.stream(query, [last]):
+            yield np.frombuffer(digests, "<u8"), np.frombuffer(entries, "<i8")
 
     def _refill(self) -> None:
         """Make the filter from the runs."""
         self.filter = Filter()
-        count = sum(len(digests) for digests in self._all())
+        row = self.database.row("SELECT sum(length(digests)) FROM ids")
+        count = int(row[0] or 0) // 8 if row else 0
         while self.filter.full(2 * count):
             self.filter.bits = bytearray(2 * len(self.filter.bits))
-        for digests in self._all():
-            self.filter.add(digests)
-
-    def _all(self) -> Iterator[Digests]:
         for last, _ in self.runs:
-            row = self.database.row("SELECT digests FROM ids WHERE last = ?", [last])
-            yield np.frombuffer((row or [b""])[0], "<u8")
+            self.filter.add(np.concatenate([*self._digests(last)]))
+
+    def _digests(self, last: int) -> Iterator[Digests]:
+        query = "SELECT digests FROM ids WHERE last = ? ORDER BY page"
+        return (np.frombuffer(row[0], "<u8") for row in self.database.stream(query, [last]))
 
 
 def digest_of(name: str) -> int:

@@ -86,7 +86,7 @@ class Journal:
     def _open(self) -> None:
         """Read what is needed in memory."""
         self.blocks: OrderedDict[int, Stored] = OrderedDict()
-        self.waiting: dict[int, Event] = {}
+        self.waiting: dict[str, Event] = {}
         self.figures: dict[str, list[Any]] = {}  # of keys, since the last snapshot
         row = self.database.row("SELECT last, data, seal FROM blocks ORDER BY last DESC LIMIT 1")
         end, seal = self.removed()[1:]
@@ -202,7 +202,7 @@ class Journal:
         block.extras.append(extra)
         self.entry, self.seq, self.ids.recent[event.id] = event.entry, event.seq, event.entry
         waiting = self.waiting
-        waiting[event.entry] = event
+        waiting[event.id] = event
         if len(waiting) > MAX_WAITING:
             del waiting[next(iter(waiting))]
 
@@ -242,7 +242,7 @@ class Journal:
         self.late += event.delay > 0
         self.delay += event.delay
         self.ids.labels[event.id] = self.entry
-        self.waiting.pop(event.entry, None)
+        self.waiting.pop(event.id, None)
 
     @property
     def totals(self) -> Totals:
@@ -264,11 +264,10 @@ class Journal:
 
     def find(self, name: str) -> Event | None:
         """Return the event of an id."""
-        found: Event | None = None
+        found = self.waiting.get(name)
+        if found is not None:
+            return found
         for entry in self.ids.find(name):
-            if (waits := self.waiting.get(entry)) is not None:
-                found = waits if waits.id == name else found
-                continue
             block = self.block_of(entry)
             if block is None or block.request(at := entry - block.first)["id"] != name:
                 continue  # it was removed, or another id has the same digest
@@ -384,6 +383,8 @@ class Journal:
             for at in waits:
                 self.database.run("INSERT INTO blocks VALUES (?, ?, ?)", block.kept(at))
         self.blocks.clear()
+        if before is not None:
+            self.waiting = {n: each for n, each in self.waiting.items() if each.time >= before}
         self.note("removed", json.dumps([expired, end, seal.hex()]))
         oldest = self.database.row("SELECT min(last) FROM blocks")
         self.ids.forget(self.written if not oldest or oldest[0] is None else oldest[0])
