@@ -32,11 +32,13 @@ if TYPE_CHECKING:
     from noregret.streams.file_formats.svmlight import read_svmlight
     from noregret.streams.file_formats.vw import read_vw
     from noregret.streams.file_formats.xlsx import read_xlsx
+    from noregret.streams.preparing import prepared
 
 __all__ = [
     "Options",
     "Stream",
     "formats",
+    "prepared",
     "read",
     "read_arff",
     "read_csv",
@@ -51,7 +53,9 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    """Fetch ``read_csv`` and the like from the file of their format."""
+    """Fetch ``read_csv`` and the like from the file of their format, and ``prepared``."""
+    if name == "prepared":
+        return importlib.import_module("noregret.streams.preparing").prepared
     if not name.startswith("read_"):
         raise AttributeError(f"module 'noregret.streams' has no attribute {name!r}")
     try:

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from threading import RLock
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from noregret.errors import BadExample, BadLabel, NoRegretError, Place
+from noregret.errors import BadExample, BadLabel, NoRegretError, Place, WrongUsage
 from noregret.limits import INTERCEPT
 from noregret.linear.data_frames import is_frame
 from noregret.linear.engine.entry import SparseRow
@@ -22,13 +22,35 @@ from noregret.streams.block import Block, Sparse
 from noregret.streams.columns import NUMBER, encoded
 from noregret.streams.fourier_rows import LiftedReading
 from noregret.streams.json_lines import flat
-from noregret.streams.options import Options
-from noregret.streams.raw_values import arrow_table, number_in, table_of
+from noregret.streams.options import INDICATOR, Options
+from noregret.streams.parsing.scaling import Scaler
+from noregret.streams.parsing.vocabulary import Vocabulary
+from noregret.streams.raw_values import arrow_table, is_gap, number_in, table_of
 from noregret.streams.stream import Reading, State, Stream, example_of
 from noregret.streams.table_reading import TableReading
 
+if TYPE_CHECKING:
+    from noregret.linear.learner import Learner
+
+L = TypeVar("L", bound="Learner")
 # Messages about rows that are in no file name this instead.
 ROWS = "rows"
+# Options about the values of rows, in whatever they come.
+OF_VALUES = (
+    "missing",
+    "text",
+    "categories",
+    "time",
+    "dates",
+    "drop",
+    "keep",
+    "interactions",
+    "hash",
+    "intercept",
+    "scale",
+    "positive",
+    "negative",
+)
 
 
 class Prepared(dict[str, float]):
@@ -70,6 +92,7 @@ class Preparing:
         self.inner: Any = inner
         if inner.named and options.hash is None and inner is self.reading:
             inner.vocabulary.positions(names, True)
+        inner.take_at_once()
         self.names: list[str] = []
         self.labels = self.label_pair()
         self.lock = RLock()
@@ -132,12 +155,14 @@ class Preparing:
                 return self.numbered(x, learning)
             if not isinstance(x, dict):
                 return x  # which the learner refuses
-            size = len(self.inner.vocabulary)
+            size, kinds = len(self.inner.vocabulary), getattr(self.inner, "kinds", None)
             self.begin(learning)
             try:
                 block = self.scaled(self.block_of(x, round, learning), learning)
                 return self.example(block, 0)
             finally:
+                if not learning and self.format == "jsonl":
+                    self.inner.kinds = kinds
                 if not learning and self.inner.options.hash is None:
                     self.inner.vocabulary.cut(size)
                     del self.names[self.reading.features :]
@@ -295,6 +320,52 @@ class Preparing:
         return Preparing(*self.kept(names), names)
 
 
+def prepared(learner: L, **options: Any) -> L:
+    """Let a fresh learner take raw rows as ``noregret run`` takes JSON lines; return the learner.
+
+    Dicts and data frames may then hold missing values, dates, categories and free text. How they
+    are prepared is saved with the model.
+
+    Parameters
+    ----------
+    learner
+        A learner that has not learned yet.
+    **options
+        Those of ``Options`` about values: ``missing`` (``indicator`` unless given), ``text``,
+        ``categories``, ``time``, ``dates``, ``drop``, ``keep``, ``interactions``, ``hash``,
+        ``intercept``, ``scale``, ``positive`` and ``negative``.
+
+    Examples
+    --------
+    >>> import noregret
+    >>> from noregret.streams import prepared
+    >>> learner = prepared(noregret.Logistic(), text="remark", missing="stop")
+    >>> learner.learn_one({"remark": "Warm, and not late", "size": 3}, True)
+    >>> learner.features[:3]
+    ['remark:and', 'remark:and not', 'remark:late']
+    """
+    if learner.rounds:
+        raise WrongUsage("this learner has learned already: prepare rows from the first on")
+    learner._entry.prepare = fresh(options)
+    return learner
+
+
+def fresh(given: dict[str, Any]) -> Preparing:
+    """Return the preparation of rows of which none has been seen yet."""
+    if odd := sorted(given.keys() - {*OF_VALUES}):
+        what = f"{odd[0]} is not an option about the values of rows"
+        raise WrongUsage(f"{what}: there are {', '.join(OF_VALUES)}")
+    options = Options(**{"missing": INDICATOR} | given)
+    scaler = None if options.scale == "none" else Scaler(options.scale)
+    state = {} if scaler is None else scaler.get_state(0)
+    arrays = {f"scale.{name}": array for name, array in state.items()}
+    vocabulary = {} if options.hash is None else Vocabulary(options.hash).get_state()
+    arrays |= {f"names.{name}": array for name, array in vocabulary.items()}
+    kept = {"target": None, "transforms": options.transforms()}
+    numbers: dict[str, Any] = {"mark": None, "width": 0, "columns": {"kinds": {}}, "options": kept}
+    return Preparing(arrays, numbers | {"format": "jsonl"}, [])
+
+
 def raise_first(block: Block, round: int | None) -> None:
     """Raise the error of the first row that cannot be used."""
     if block.faults:
@@ -303,7 +374,13 @@ def raise_first(block: Block, round: int | None) -> None:
 
 
 def plain_values(x: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a row with the numbers of Python in place of those of NumPy."""
-    return {
-        name: value.item() if isinstance(value, np.generic) else value for name, value in x.items()
-    }
+    """Return a row with the numbers of Python in place of those of NumPy, and None for gaps."""
+    return {name: plain_value(value) for name, value in x.items()}
+
+
+def plain_value(value: Any) -> Any:
+    """Return a value with a type of Python, but for times, which keep their resolution."""
+    if is_gap(value):
+        return None
+    is_number = isinstance(value, np.generic) and not isinstance(value, np.datetime64)
+    return value.item() if is_number else value

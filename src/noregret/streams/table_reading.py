@@ -101,7 +101,7 @@ class TableReading(Reading):
         from noregret.streams.local_dates import order_of, usual_order
 
         options = self.options
-        if options.missing == ASLEEP or options.target is None:
+        if options.missing == ASLEEP or (options.target is None and self.learning):
             return
         apart = {options.target, options.group, options.id, *options.drop, *options.categories}
         for name, values in columns.items():

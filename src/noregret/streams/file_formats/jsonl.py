@@ -6,6 +6,7 @@ import json
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from datetime import date, datetime
 from functools import cache, partial
 from typing import Any
 
@@ -335,6 +336,8 @@ class JsonlReading(TableReading):
             return before if before in TIMES else None
         if name in (*options.categories, *options.text, options.target, options.group, options.id):
             return None
+        if isinstance(value, date | np.datetime64):  # in a dict
+            return TIME if isinstance(value, datetime | np.datetime64) else DATE
         if is_written_time(value) and (options.sniff or name in options.time):
             return DATE if len(value.strip()) == DATE_LENGTH else TIME
         if self.at_once and options.dates and isinstance(value, str):
@@ -427,6 +430,8 @@ def number_of(value: float, what: str) -> float:
         number = float(value)
     except OverflowError:
         number = math.inf
+    except (TypeError, ValueError):  # of a dict
+        raise BadExample(f"{what} is a {type(value).__name__}, not a number") from None
     if not abs(number) < MAX_VALUE:
         shown = f"{number:g}" if isinstance(value, float) else f"{str(value)[:20]}…"
         raise BadExample(f"{what} is {shown}: it must be finite, and below {MAX_VALUE:g}")
