@@ -59,6 +59,9 @@ REFUSED: dict[str, list[Any]] = {
     "budget": [*WHOLE, None, 1025],
     "accuracy": [*POSITIVE_FINITE, 1.5],
     "averaged": ["yes", "", "False", 1, 0, None, 1.0, []],
+    "trees": [*WHOLE, None, 1_001],
+    "nodes": [*WHOLE, None, 2, 10**8],
+    "seed": [*NOT_NUMBERS, None, -1, 0.5, math.inf, True],
 }
 # What must be given along with a parameter for it to be looked at.
 COMPANIONS: dict[tuple[str, str], dict[str, Any]] = {
