@@ -60,6 +60,15 @@ class Filter:
                 return False
         return True
 
+    def has_any(self, digests: Digests) -> bool:
+        """Return False if none of some digests was ever added."""
+        bits, mask = np.frombuffer(self.bits, np.uint8), np.uint64(len(self.bits) * 8 - 1)
+        found = np.ones(len(digests), np.bool_)
+        for probe in range(PROBES):
+            place = (digests >> np.uint64(probe * 12)) & mask
+            found &= (bits[place >> np.uint64(3)] >> (place & np.uint64(7)) & 1).astype(np.bool_)
+        return bool(found.any())
+
 
 class Ids:
     """The entries of each id.
@@ -108,13 +117,21 @@ class Ids:
             found.append(label)
         return sorted(found)
 
+    def are_new(self, names: list[str]) -> bool:
+        """Return whether ids certainly differ from each other and from all before."""
+        distinct = set(names)
+        if len(distinct) < len(names) or not self.recent.keys().isdisjoint(distinct):
+            return False
+        if not self.labels.keys().isdisjoint(distinct):
+            return False
+        return not self.runs or not self.filter.has_any(digests_of(names))
+
     def fold(self, last: int) -> None:
         """Write the recent ids as a run, if they are many, in the open transaction."""
         count = len(self.recent) + len(self.labels)
         if count < MAX_RECENT:
             return
-        named = (*self.recent, *self.labels)
-        digests = np.fromiter(map(digest_of, named), np.uint64, count)
+        digests = digests_of([*self.recent, *self.labels])
         entries = np.fromiter((*self.recent.values(), *self.labels.values()), np.int64, count)
         self._write(last, 0, digests, entries)
         self.recent, self.labels = {}, {}
@@ -195,3 +212,8 @@ class Ids:
 def digest_of(name: str) -> int:
     """Return 64 bits that hardly any other id has."""
     return int.from_bytes(blake2b(name.encode(), digest_size=8).digest(), "little")
+
+
+def digests_of(names: list[str]) -> Digests:
+    """Return the digests of ids."""
+    return np.fromiter(map(digest_of, names), np.uint64, len(names))

@@ -225,6 +225,31 @@ class Journal:
         self.loss += loss
         self.ids.recent[id] = self.entry
 
+    def add_all_learned(
+        self,
+        ids: list[str],
+        made: int,
+        scores: list[float],
+        losses: list[float],
+        requests: list[bytes],
+    ) -> None:
+        """Add predictions with their labels, of one model in the order of its rounds."""
+        block, count = self.block, len(ids)
+        block.kinds += bytes((LEARNED,)) * count
+        block.made += range(made, made + count)
+        block.scores += scores
+        block.rounds += range(made + 1, made + count + 1)
+        block.losses += losses
+        block.targets += (0,) * count
+        block.requests += requests
+        block.extras += (b"",) * count
+        self.ids.recent.update(zip(ids, range(self.entry + 1, self.entry + count + 1), strict=True))
+        self.entry += count
+        self.seq += count
+        self.labels += count
+        for loss in losses:  # one by one: the same sum as of single requests
+            self.loss += loss
+
     def add_label(self, event: Event, request: bytes) -> None:
         """Add the label of a prediction."""
         block = self.block

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 from noregret.service.events import Event
@@ -48,6 +48,36 @@ class Request(NamedTuple):
     y: Any = None
     key: str | None = None
     body: bytes | None = None
+
+
+class Lines(NamedTuple):
+    """Examples with their outcomes, to predict and learn one after the other.
+
+    Parameters
+    ----------
+    ids, examples, outcomes
+        Strings, dicts and numbers.
+    bodies
+        Each of the three as a JSON object.
+    """
+
+    ids: list[str]
+    examples: list[dict[str, Any]]
+    outcomes: list[Any]
+    bodies: list[bytes]
+
+    def requests(self) -> Iterator[Request]:
+        """Yield a request for each."""
+        for name, x, y, body in zip(*self, strict=True):
+            yield Request("learn", name, x, y, None, body)
+
+
+class Learned(NamedTuple):
+    """The replies to lines: the predictions, and the number of the first in the journal."""
+
+    ids: list[str]
+    predictions: list[float]
+    first: int
 
 
 class Job:

@@ -36,6 +36,7 @@ SNAPSHOT_EVERY = 10_000
 RESIDENT = 10_000
 T = TypeVar("T")
 Clock = Callable[[], float]
+Asked = Request | Callable[[], Any]
 
 
 class Service:
@@ -224,7 +225,7 @@ class Service:
         """Predict the outcome of an example, then learn it."""
         return self.submit(Request("learn", id, x, y, key))
 
-    def answer_many(self, requests: Iterable[Request]) -> list[Reply | Exception]:
+    def answer_many(self, requests: Iterable[Asked]) -> list[Reply | Exception]:
         """Do requests in order, all in one transaction; a refused one is replied to with its error.
 
         Examples
@@ -274,7 +275,7 @@ class Service:
             for job in jobs:
                 job.done = True
 
-    def begin(self, requests: Iterable[Request]) -> list[Job] | None:
+    def begin(self, requests: Iterable[Asked]) -> list[Job] | None:
         """Do requests without the commit, which ``end`` waits for; None if other threads ask.
 
         A server does the first in its own thread, and waits for the disk in another. ``end`` must

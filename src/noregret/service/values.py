@@ -115,6 +115,15 @@ def name_of(id: str | None) -> str:
     return id
 
 
+def are_text(names: Iterable[str]) -> bool:
+    """Return whether strings have no halves of characters."""
+    try:
+        "".join(names).encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
 def key_of(key: str | None) -> str | None:
     """Return the key of a model."""
     if key is None:

@@ -21,6 +21,14 @@ encoder = msgspec.json.Encoder()
 encode, encode_lines = encoder.encode, encoder.encode_lines
 
 
+class Told(msgspec.Struct, gc=False):
+    """An answer without probabilities."""
+
+    id: str
+    prediction: Any
+    seq: int
+
+
 class TooLarge(ServiceError):
     """Raised for a body that is too long."""
 

@@ -11,6 +11,7 @@ from starlette.types import Receive
 from noregret import service as served
 from noregret.app.commands.serve.answers import Malformed, TooLarge
 from noregret.errors import BadExample, NoRegretError
+from noregret.service.requests import Lines
 from noregret.service.values import has_field
 
 # Bytes of a request, and of a batch; lines of a batch, and features of an example.
@@ -18,7 +19,7 @@ MAX_BODY, MAX_BATCH, MAX_LINES, MAX_FEATURES = 1 << 20, 1 << 26, 10_000, 100_000
 NEEDED = {"predict": ("x",), "label": ("id", "y"), "learn": ("x", "y")}
 
 
-class Body(msgspec.Struct, forbid_unknown_fields=True):
+class Body(msgspec.Struct, forbid_unknown_fields=True, gc=False):
     """The body of a request: an example, its name, its outcome, and the key of its model."""
 
     id: str | None = None
@@ -71,6 +72,25 @@ def request_of(action: str, body: bytes, target: str) -> served.Request:
         )
     sent = None if found.id is None else body.strip()
     return served.Request(action, found.id, found.x, found.y, found.key, sent)
+
+
+def lines_of(lines: list[bytes], target: str) -> Lines | None:
+    """Return examples with outcomes from their JSON; None if some line is anything else."""
+    try:
+        found = [*map(decode, lines)]
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return None
+    ids, examples, outcomes = [], [], []
+    for each in found:
+        x = each.x
+        if type(x) is not dict or each.id is None or each.y is None or each.key is not None:
+            return None
+        if target in x or len(x) > MAX_FEATURES:
+            return None
+        ids.append(each.id)
+        examples.append(x)
+        outcomes.append(each.y)
+    return None if "=" in target else Lines(ids, examples, outcomes, lines)
 
 
 def attempted(action: str, line: bytes, target: str) -> served.Request | Exception:

@@ -23,8 +23,9 @@ MAX_WAITING = 20_000
 MAX_WAIT = 0.001
 Answers = list[Reply | Exception]
 Tell = Callable[[Answers], None]
-Asked = tuple[Sequence[Request], Tell]
-Begun = tuple[asyncio.AbstractEventLoop, list[Asked], list[Request], list[Job] | None]
+Asks = Request | Callable[[], Any]
+Asked = tuple[Sequence[Asks], Tell]
+Begun = tuple[asyncio.AbstractEventLoop, list[Asked], list[Asks], list[Job] | None]
 logger = logging.getLogger("uvicorn.error")
 
 
@@ -58,11 +59,21 @@ class Desk:
         self._local = isinstance(service.journal.database, Sqlite)
         self._disk.start()
 
-    def put(self, requests: Sequence[Request], tell: Tell) -> None:
-        """Have ``tell`` called with the replies to some requests, once they are on disk."""
-        if self._count + len(requests) > MAX_WAITING:
+    def put(self, requests: Sequence[Asks], tell: Tell, count: int = 1) -> None:
+        """Have ``tell`` called with the replies to some requests, once they are on disk.
+
+        Parameters
+        ----------
+        requests
+            Requests, or calls for the open transaction.
+        tell
+            Takes the replies.
+        count
+            The number of examples.
+        """
+        if self._count + count > MAX_WAITING:
             raise Overloaded(f"{self._count:,} requests wait already", "try again in a second")
-        self._count += len(requests)
+        self._count += count
         self._waiting.append((requests, tell))
         if not self._busy:
             self._schedule(asyncio.get_running_loop())
@@ -75,7 +86,7 @@ class Desk:
             if not asked.done():  # the client may have gone
                 asked.set_result(answers)
 
-        self.put(requests, tell)
+        self.put(requests, tell, len(requests))
         return asked
 
     def _schedule(self, loop: asyncio.AbstractEventLoop) -> None:

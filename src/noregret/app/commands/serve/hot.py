@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Mapping
+from functools import partial
+from typing import Any
 
 from starlette.exceptions import HTTPException
 
@@ -12,6 +14,7 @@ from noregret.app.commands.serve.answers import (
     JSON,
     NDJSON,
     PROBLEM,
+    Told,
     TooLarge,
     encode,
     encode_lines,
@@ -25,10 +28,12 @@ from noregret.app.commands.serve.bodies import (
     MAX_BODY,
     MAX_LINES,
     attempted,
+    lines_of,
     request_of,
 )
 from noregret.app.commands.serve.desk import Answers, Desk
 from noregret.app.commands.serve.keys import LABEL, PREDICT, Keys
+from noregret.service.requests import Learned
 
 SCOPES = {"predict": (PREDICT,), "label": (LABEL,), "learn": (PREDICT, LABEL)}
 HEADERS = {kind: (b"content-type", kind.encode()) for kind in (JSON, NDJSON, PROBLEM)}
@@ -109,6 +114,10 @@ class Hot:
         lines = [line for line in body.splitlines() if line.strip()]
         if len(lines) > MAX_LINES:
             raise TooLarge(f"{len(lines):,} lines", f"send at most {MAX_LINES:,} at once")
+        if action == "learn" and (found := lines_of(lines, target)) is not None:
+            play = partial(desk.service.play.learn_lines, found)
+            desk.put((play,), lambda answers: self.tell_lines(answers, tell), len(lines))
+            return
         parsed = [attempted(action, line, target) for line in lines]
         asked = [each for each in parsed if type(each) is served.Request]
 
@@ -128,9 +137,29 @@ class Hot:
             tell(200, [HEADERS[NDJSON]], encode_lines(shown))
 
         if asked:
-            desk.put(asked, tell_all)
+            desk.put(asked, tell_all, len(asked))
         else:
             tell_all([])
+
+    def tell_lines(self, answers: list[Any], tell: Tell) -> None:
+        """Tell the answers to lines that were learned."""
+        (given,) = answers
+        if isinstance(given, Exception):
+            tell(*self.failed("learn", given))
+            return
+        shown: list[Any] = []
+        for each in given:
+            if type(each) is Learned:
+                numbers = range(each.first, each.first + len(each.ids))
+                shown += map(Told, each.ids, each.predictions, numbers)
+                self.count("learn", 200, len(each.ids))
+            elif type(each) is served.Reply:
+                shown.append(told(each))
+                self.count("learn", 200)
+            else:
+                shown.append(problem_of(each))
+                self.count("learn", status_of(each))
+        tell(200, [HEADERS[NDJSON]], encode_lines(shown))
 
     def failed(self, action: str, error: Exception) -> tuple[int, list[Header], bytes]:
         """Return the answer to a request that failed, and count it."""
