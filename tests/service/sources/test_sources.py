@@ -10,6 +10,7 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -22,12 +23,17 @@ from noregret.service import Service
 from noregret.service.sources import Consumer, Disconnected, source_of
 from noregret.service.sources.source import address_of as parsed
 from tests.service.sources.brokers import BROKERS, address_of, running
-from tests.thorough import sized
+from tests.thorough import THOROUGH, sized
 
-KILLS = sized(2, full=40)
+KILLS = sized(1, full=40)
 
 
-@pytest.fixture(params=BROKERS)
+def with_brokers(*quick: str) -> pytest.MarkDecorator:
+    """Try a law on all brokers in a thorough run, else on some."""
+    return pytest.mark.parametrize("broker", BROKERS if THOROUGH else quick, indirect=True)
+
+
+@pytest.fixture
 def broker(request: Any, tmp_path: Path) -> Iterator[Any]:
     with running(request.param, tmp_path / "broker") as found:
         yield found
@@ -48,6 +54,7 @@ def wait_for(condition: Any, seconds: float = 60.0) -> None:
         time.sleep(0.02)
 
 
+@with_brokers("kafka")
 def test_events_are_answered_in_order_and_published(broker: Any, tmp_path: Path) -> None:
     """Predictions are those of a learner that plays the same events."""
     plain, expected = nr.Nlms(), list[float]()
@@ -67,6 +74,7 @@ def test_events_are_answered_in_order_and_published(broker: Any, tmp_path: Path)
     assert told == {f"e{k}": value for k, value in enumerate(expected)}
 
 
+@with_brokers("nats")
 def test_late_early_and_missing_labels_and_poison_never_block(broker: Any, tmp_path: Path) -> None:
     orders = [encoded(id=f"e{k}", x=row(k)) for k in range(30)]
     labels = [encoded(id=f"e{k}", y=k % 3) for k in range(30) if k != 7]
@@ -84,10 +92,11 @@ def test_late_early_and_missing_labels_and_poison_never_block(broker: Any, tmp_p
     }
     broker.publish("labels", labels)  # before what they are labels of
     with Service(nr.Nlms(), tmp_path / "s.db") as service:
-        with Consumer(service, address_of(broker, more="&patience=2")) as consumer:
+        with Consumer(service, address_of(broker, more="&patience=60")) as consumer:
             wait_for(lambda: consumer.metrics()["waiting"] == 29)
             broker.publish("orders", orders)
             wait_for(lambda: service.metrics()["labels"] == 29)
+            consumer.address = replace(consumer.address, patience=0.0)
             broker.publish("orders", [*poison])
             broker.publish("orders", [encoded(x=row(1), y=2), encoded(x=row(2))])
             wait_for(lambda: consumer.metrics()["refused"] == len(poison))
@@ -102,6 +111,7 @@ def test_late_early_and_missing_labels_and_poison_never_block(broker: Any, tmp_p
     assert all(each["status"] >= 400 and each["topic"] for each in dead)
 
 
+@with_brokers("redis")
 def test_an_event_without_id_is_known_by_its_position(broker: Any, tmp_path: Path) -> None:
     """The service is closed before the events are acknowledged, and gets them again."""
     broker.publish("orders", [encoded(x=row(k), y=k) for k in range(10)])
@@ -134,6 +144,7 @@ with Service(nr.Nlms(), store, snapshot_every=25) as service:
 """
 
 
+@with_brokers("redis")
 def test_every_event_is_learned_once_though_server_and_service_are_killed(
     broker: Any, tmp_path: Path
 ) -> None:
@@ -162,7 +173,8 @@ def test_every_event_is_learned_once_though_server_and_service_are_killed(
 
     process = start()
     for _ in range(KILLS):
-        time.sleep(draw.uniform(0.3, 1.2))
+        wait_for(store.exists)
+        time.sleep(draw.uniform(*sized((0.0, 0.2), full=(0.3, 1.2))))
         process.send_signal(signal.SIGKILL)
         process.wait()
         if broker.scheme != "kafka":
@@ -170,7 +182,7 @@ def test_every_event_is_learned_once_though_server_and_service_are_killed(
             time.sleep(draw.uniform(0, 0.3))
         process = start()
         if broker.scheme != "kafka":
-            time.sleep(draw.uniform(0, 0.6))
+            time.sleep(draw.uniform(0, sized(0.2, full=0.6)))
             broker.start()
     producer.join(120)
     assert ended.is_set()
