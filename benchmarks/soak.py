@@ -1,9 +1,10 @@
 """A server under steady load for long: predictions, late labels, and dashboards that hardly read.
 
 ``wrk`` (Debian: ``apt-get install wrk``) first finds how many requests a second the server answers
-at most, and then sends half as many: each example is predicted, and labelled some hundred requests
-later, or never. Meanwhile dashboards are open that read slowly or not at all. The figures are the
-memory of the server, the longest time without a label learned, and the latency.
+at most, and then sends half as many: each example is predicted, and labelled some thousand requests
+later, one in a thousand never. Meanwhile dashboards are open that read slowly or not at all. The
+figures are the memory of the server, the longest time without a label learned, and the latency.
+Memory grows with the predictions that wait for a label, about 1 KB each, up to 65,536 of them.
 
 ``python -m benchmarks.soak 60`` runs for an hour, and prints a line per minute.
 """
@@ -31,8 +32,8 @@ from benchmarks.serve import Server, noregret
 
 PACKAGES = ("starlette", "uvicorn", "msgspec")
 CONNECTIONS, SILENT, SLOW = 64, 5, 5
-# Predictions between one and its label, at least 50 less.
-LAG = 500
+# Predictions between one and its label, about; labels come in another order.
+LAG = 2000
 # Seconds between two looks at the server, and the memory that it may gain: megabytes.
 PERIOD, MAX_GROWTH = 0.25, 8.0
 SCRIPT = """
@@ -45,8 +46,8 @@ function request()
   calls = calls + 1
   if calls % 2 == 0 and labelled + {lag} < predicted then
     labelled = labelled + 1
-    local late = labelled - labelled % 50 + labelled * 7 % 50
-    if labelled % 50 ~= 0 and late > 1 then  -- wrk does not send the first request
+    local late = labelled - labelled % 1000 + labelled * 7 % 1000
+    if labelled % 1000 ~= 0 and late > 1 then  -- wrk does not send the first request
       return wrk.format(nil, "/models/default/label", nil,
         string.format('{{"id": "%s-%d", "y": %.3f}}', NAME, late, math.random()))
     end
