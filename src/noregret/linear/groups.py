@@ -21,7 +21,9 @@ from noregret.base.model_table import ModelTable, Row
 from noregret.checks import whole
 from noregret.errors import NoRegretError
 from noregret.linear.inputs import row_count
+from noregret.linear.keyed_rows import rows_by_key, taken, without_column
 from noregret.linear.learner import Learner
+from noregret.linear.pooled import Pooled, is_poolable
 
 Key = str | int | tuple[str | int, ...]
 # Bytes for learners held in memory at the same time.
@@ -94,6 +96,7 @@ class Groups:
         self._loss = next((p for p in learner.params.values() if isinstance(p, PythonLoss)), None)
         self._live: OrderedDict[Key, Learner] = OrderedDict()
         self._parked: ModelTable | None = None
+        self._pooled: Pooled | None = None  # learners as states, of keys that only tables have had
         self._prepare: Any = None  # turns raw rows into examples, for all keys
         self._lock = threading.RLock()
 
@@ -215,7 +218,8 @@ class Groups:
     def __contains__(self, key: object) -> bool:
         found = key_of(key)
         with self._lock:
-            return found in self._live or (self._parked is not None and found in self._parked)
+            tiers = self._live, self._pooled, self._parked
+            return any(tier is not None and found in tier for tier in tiers)
 
     def __iter__(self) -> Iterator[Key]:
         return (record.key for record in self.records())
@@ -235,14 +239,22 @@ class Groups:
 
     def records(self) -> list[Record]:
         """Return the record of every key, those with the largest mean loss first."""
+        return list(map(Record, *self.figures()))
+
+    def figures(self) -> tuple[list[Key], list[int], list[float]]:
+        """Return the keys, rounds and losses of the records, in their order."""
         with self._lock:
-            found = {
-                key: Record(key, rounds, loss)
-                for key, rounds, loss in ([] if self._parked is None else self._parked.records())
-            }
+            found = {} if self._parked is None else {row[0]: row for row in self._parked.records()}
+            for row in () if self._pooled is None else self._pooled.records():
+                found[row[0]] = row
             for key, learner in self._live.items():
-                found[key] = Record(key, learner.rounds, learner.total_loss)
-        return sorted(found.values(), key=lambda each: (-each.mean_loss, str(each.key)))
+                found[key] = key, learner.rounds, learner.total_loss
+        keys, rounds, losses = (
+            (list(each) for each in zip(*found.values(), strict=True)) if (found) else ([], [], [])
+        )
+        means = np.array(losses) / np.maximum(rounds, 1)
+        order = np.lexsort((np.array(list(map(str, keys)), dtype=object), -means)).tolist()
+        return [keys[k] for k in order], [rounds[k] for k in order], [losses[k] for k in order]
 
     def _known(self, key: Key) -> Learner:
         """Return the learner of a key; for an unknown one the untrained learner."""
@@ -257,6 +269,8 @@ class Groups:
         if learner is not None:
             self._live.move_to_end(key)
             return learner
+        if self._pooled is not None and key in self._pooled.slots:
+            return self._unpool(self._pooled, key)
         contents = None if self._parked is None else self._parked.get(key)
         if contents is None:
             return None
@@ -265,6 +279,51 @@ class Groups:
         found._entry.prepare = self._prepare
         self.keep(key, found)
         return found
+
+    def _unpool(self, pooled: Pooled, key: Key) -> Learner | None:
+        """Return the learner of a key in the pool, as an object; None if it is untrained."""
+        state = pooled.loaded(pooled.slots[key]).get_state()
+        pooled.remove(key)
+        learner = self._new()
+        if not state[1]["rounds"]:
+            return None
+        learner.set_state(*state)
+        self.keep(key, learner)
+        return learner
+
+    def pooled(self, names: list[str]) -> Pooled | None:
+        """Return the pool of learners that know these features; None if there can be none."""
+        if self.resident is not None or self._loss is not None or not is_poolable(self.learner):
+            return None
+        if self._pooled is None or (self._pooled.names != names and not self._pooled.slots):
+            self._pooled = Pooled(self.learner.clone(), names)
+        return self._pooled if self._pooled.names == names else None
+
+    def pool_slots(self, pooled: Pooled, keys: list[Key]) -> list[int]:
+        """Return the slot of each key in the pool, −2 for learners that are objects.
+
+        New keys join it. If it takes too much memory, those least recently used go to the file.
+        """
+        with self._lock:
+            slots = list(map(pooled.slots.get, keys))
+            new = [key for key, slot in zip(keys, slots, strict=True) if slot is None]
+            if self._live or self._parked is not None:
+                new = [key for key in new if key not in self]
+            added = dict(zip(new, pooled.add(new), strict=True))
+            return [
+                added.get(key, -2) if slot is None else slot
+                for key, slot in zip(keys, slots, strict=True)
+            ]
+
+    def make_room(self, pooled: Pooled) -> None:
+        """Move the learners of a pool that takes too much memory to the file, the oldest first."""
+        if pooled.size <= self.memory:
+            return
+        with self._lock:
+            old = pooled.oldest(SHARE)
+            self._table().put(self._rows(pooled.learners(old)))
+            for key in old:
+                pooled.remove(key)
 
     def _new(self) -> Learner:
         """Return an untrained learner for a new key."""
@@ -314,6 +373,14 @@ class Groups:
             yield key, learner.rounds, learner.total_loss, bare(learner)
             self._own.add(key)
 
+    def _put_all(self) -> ModelTable:
+        """Write all learners in memory to the file, which is returned."""
+        table = self._table()
+        table.put(self._rows(self._live.items()))
+        if self._pooled is not None:
+            table.put(self._rows(self._pooled.learners()))
+        return table
+
     def _table(self) -> ModelTable:
         """Return the file of learners that are not in memory."""
         if self._parked is None:
@@ -323,8 +390,7 @@ class Groups:
     def add_all(self, other: Groups) -> None:
         """Add the learners of other keys."""
         with self._lock, other._lock:
-            if other._live:
-                other._table().put(other._rows(other._live.items()))
+            other._put_all()
             for part in other._table().parts():
                 self._table().put(part)
 
@@ -342,8 +408,7 @@ class Groups:
             as the file says from which the groups were loaded.
         """
         with self._lock:
-            table = self._table()
-            table.put(self._rows(self._live.items()))
+            table = self._put_all()
             table.note(learner=dumps(self.learner, stream))
             table.copy_to(path)
 
@@ -407,47 +472,3 @@ def bytes_of(learner: Learner) -> int:
         used = np.flatnonzero(array)
         numbers += array.itemsize * (int(used[-1]) + 1 if len(used) else 0)
     return BYTES + BYTES_PER_FEATURE * len(names) + BYTES_PER_ARRAY * len(arrays) + numbers
-
-
-def rows_by_key(keys: list[Key]) -> Iterator[tuple[Key, NDArray[np.int64]]]:
-    """Yield each key in order of appearance, with its rows in order."""
-    order, spans = sorted_by_key(keys)
-    for key, start, end in spans:
-        yield key, order[start:end]
-
-
-def sorted_by_key(keys: list[Key]) -> tuple[NDArray[np.int64], Iterator[tuple[Key, int, int]]]:
-    """Return rows in the order of their keys' appearance, and each key with its range of them."""
-    numbers: dict[Key, int] = {}
-    codes = np.array([numbers.setdefault(key, len(numbers)) for key in keys], dtype=np.int64)
-    order = np.argsort(codes, kind="stable")
-    ends = np.cumsum(np.bincount(codes, minlength=len(numbers)))
-    ends = ends.tolist()
-    return order, zip(numbers, [0, *ends], ends, strict=False)
-
-
-def taken(X: Any, rows: NDArray[np.int64]) -> Any:
-    """Return some rows of a table of any kind."""
-    if hasattr(X, "iloc"):
-        return X.iloc[rows]
-    if hasattr(X, "take") and hasattr(X, "column_names"):  # Arrow
-        return X.take(rows)
-    if isinstance(X, list | tuple):
-        return [X[row] for row in rows.tolist()]
-    return X[rows]
-
-
-def without_column(X: Any, name: str) -> tuple[Any, list[Any]]:
-    """Return a data frame without a column, and the values of that column."""
-    names = list(X.column_names if hasattr(X, "column_names") else X.columns)
-    if name not in names:
-        from difflib import get_close_matches
-
-        near = get_close_matches(name, list(map(str, names)))
-        hint = f": did you mean {near[0]!r}?" if near else ""
-        raise ValueError(f"there is no column {name!r}{hint}")
-    column = X[name]
-    values = column.to_pylist() if hasattr(column, "to_pylist") else column.to_list()
-    if hasattr(X, "drop_columns"):
-        return X.drop_columns([name]), values
-    return (X.drop(columns=[name]) if hasattr(X, "iloc") else X.drop(name)), values

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
@@ -62,7 +62,7 @@ class Block:
     mark: dict[str, Any]
     size: int = 0
     importances: Floats | None = None
-    tags: list[str] | None = None
+    tags: Sequence[str] | None = None
     faults: list[Fault] = field(default_factory=list)
     booleans: bool = False
     groups: NDArray[np.int64] | None = None
@@ -121,12 +121,18 @@ def only(block: Block, keep: NDArray[np.bool_]) -> Block:
         place_of=lambda row: old(int(kept[row])),
         importances=some(block.importances),
         bases=some(block.bases),
-        tags=None if block.tags is None else [block.tags[k] for k in kept.tolist()],
+        tags=None if block.tags is None else picked(block.tags, kept),
         keys=None if block.keys is None else [block.keys[k] for k in kept.tolist()],
         groups=None if block.groups is None else block.groups[keep],
         numbers=None if block.numbers is None else block.numbers[keep],
         faults=[f._replace(row=int(keep[: f.row].sum())) for f in block.faults],
     )
+
+
+def picked(tags: Sequence[str], rows: NDArray[np.int64]) -> Sequence[str]:
+    """Return the tags of some rows."""
+    some: Callable[[NDArray[np.int64]], Sequence[str]] | None = getattr(tags, "some", None)
+    return [tags[row] for row in rows.tolist()] if some is None else some(rows)
 
 
 def until(block: Block, row: int, faults: list[Fault]) -> Block:

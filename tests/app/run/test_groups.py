@@ -142,7 +142,7 @@ def test_a_run_that_is_stopped_has_learned_the_rows_before(
     reading = stream.reading()
     asked = iter([True, True, False, False])
     seen: list[int] = []
-    made = grouping.Grouping(noregret.Nlms(), "shop")
+    made = grouping.Grouping(noregret.Nlms(), ["shop"])
     blocks = list(reading)
     reading.wanted = lambda: next(asked)
     made.play(reading, blocks, lambda block, played: seen.append(len(block)))
@@ -277,3 +277,34 @@ def test_a_row_without_one_of_its_keys_is_refused(tmp_path: Path) -> None:
         "run", tmp_path / "gap.csv", "--target", "y", "--group", "shop,item", "--only", "a", code=2
     )
     assert "one column" in told
+
+
+@pytest.mark.parametrize("memory", [1, 2_500, 1 << 30])
+def test_groups_that_do_not_fit_into_memory_come_back_as_they_were(
+    memory: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(grouping, "FEWEST", 16)
+    monkeypatch.setattr(grouping, "SECONDS", 0.0)
+    names = rng.permutation([f"shop {n} Ω" for n in range(20)] * 15)
+    sun = rng.normal(size=300).round(3)
+    sun[[50, 51, 200]] = 1e200  # refused
+    file = written(pd.DataFrame({"shop": names, "sun": sun, "y": sun % 7}), tmp_path / "d.csv")
+    stream = read(file, "y", passed=("shop",), drop=("shop",), on_error="skip")
+    made = grouping.Grouping(noregret.Nlms(), ["shop"])
+    made.groups.memory = memory
+    reading, skipped = stream.reading(), list[Any]()
+    made.play(reading, reading, lambda block, played: skipped.extend(played.refused))
+    assert (made.rounds, len(skipped)) == (297, 3)
+    total = 0.0
+    for shop in set(names.tolist()):
+        alone = noregret.Nlms()
+        for x in sun[names == shop]:
+            if x < 1e100:
+                alone.learn_one({"sun": x}, x % 7)
+        assert made.groups[shop].weights.tolist() == alone.weights.tolist()
+        total += alone.total_loss
+    assert made.loss == pytest.approx(total)
+    assert sum(each.rounds for each in made.groups.records()) == 297
+    made.groups.save(tmp_path / "m")
+    again = noregret.Groups.load(tmp_path / "m")
+    assert again.records() == made.groups.records()

@@ -119,6 +119,7 @@ cdef class Scaled(Engine):
 cdef class Additive(Scaled):
     """Gradient descent: explicit, implicit or normalised steps; unconstrained, in a ball or a box."""
 
+    FLAT = True
     def __init__(self, loss: str | Loss = "square", rate=0.1, schedule="constant", horizon: int | None = None,
                  domain="everything", radius: float | None = None, step="explicit", loss_parameter: float | None = None,
                  cushion: float | None = None):
@@ -362,6 +363,7 @@ cdef class ShrinkingMargin(Additive):
 cdef class Leader(Engine):
     """The corner of the box [−radius, radius]ⁿ with the least linearised loss so far."""
 
+    FLAT = True
     cdef double* sums               # of the gradients
 
     def __init__(self, loss: str | Loss = "linear", radius=1.0, loss_parameter: float | None = None):

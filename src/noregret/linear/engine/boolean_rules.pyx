@@ -21,6 +21,7 @@ cdef class Winnow1(Engine):
     integers, so a threshold of n/2 + 1/4 is the same rule and no score is ever zero.
     """
 
+    FLAT = True
     def __init__(self, dimension: int | None = None):
         self.loss = as_loss("mistake", None)
         self.dimension = 0 if dimension is None else whole("dimension", dimension, below=2**31)
@@ -70,6 +71,7 @@ cdef class Conjunction(Engine):
     are kept, which no example satisfies, and the score is −½.
     """
 
+    FLAT = True
     NUMBERS = ("started", "clock_at_start")
     cdef public bint started
     cdef public double clock_at_start

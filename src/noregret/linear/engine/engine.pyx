@@ -56,6 +56,8 @@ cdef class Engine:
     NUMBERS = ()
     # Numbers of the state that may be negative.
     SIGNED = ("offset", "clock", "offset_sum", "loss_sum", "loss_rest")
+    # Whether rounds with the features at hand change nothing but the numbers in its fields and arrays.
+    FLAT = False
 
     def __cinit__(self, *args, **options):
         cdef int k

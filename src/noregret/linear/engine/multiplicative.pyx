@@ -35,6 +35,7 @@ cdef double CANCELLATION = 1e-13
 cdef class Multiplicative(Engine):
     """Exponentiated gradient over the features seen so far, or ``dimension`` if that is more."""
 
+    FLAT = True
     ADVICE = "use a smaller rate, or scale the input or the outcomes down"
     NUMBERS = ("reference", "total", "total_rest", "total_peak", "unborn_sum")
     SIGNED = (*Engine.SIGNED, "reference", "total", "total_rest", "unborn_sum")

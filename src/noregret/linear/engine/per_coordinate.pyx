@@ -26,6 +26,7 @@ cnp.import_array()
 cdef class Coordinates(Engine):
     """The base: named arrays that grow with the features."""
 
+    FLAT = True
     ADVICE = "scale the examples and outcomes down"
     # Arrays of the state that may hold negative numbers.
     SIGNED_ARRAYS = ("stored", "mean_sum", "mean_clock")
@@ -271,6 +272,7 @@ cdef enum:  # what InvariantBets keeps, besides WEALTH
 cdef class NormBets(Engine):
     """Krichevsky and Trofimov's bets on a vector: w = wealth/(t + 1) · (sum of the coins)."""
 
+    FLAT = True
     ADVICE = "the wealth grew without end: is the loss bounded below? Else scale the examples down"
     NUMBERS = ("wealth", "bets")
     cdef double lipschitz

@@ -48,6 +48,7 @@ cdef double UPWARD = 1 + 4.5e-16
 cdef class SecondOrder(Engine):
     """The base: A, its growth, and the weights that it moves."""
 
+    FLAT = True
     ADVICE = "scale the examples and outcomes to ordinary sizes, or use a larger penalty"
     NUMBERS = ("reach",)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Callable, Iterator
 from functools import cache, partial
 from typing import Any, ClassVar, NamedTuple
@@ -26,7 +27,6 @@ from noregret.streams.csv_dialect import COMMA, MISSING_WORDS, delimiter_of, is_
 from noregret.streams.csv_quotes import Joined, lines_that_look_like_rows, with_letters_quoted
 from noregret.streams.csv_repair import (
     Mended,
-    cells_as_json,
     check_returns,
     difference,
     first_record,
@@ -90,6 +90,7 @@ class CsvReading(TableReading):
         self.told_joined = False  # whether it was told that lines were joined
         self.places: NDArray[np.int32] | None = None
         self.absent: list[str] = []  # columns of the model that a file to be scored lacks
+        self.tag_codes: Any = None
         super().__init__(stream, learning, state)
 
     def columns_state(self) -> dict[str, Any]:
@@ -225,8 +226,6 @@ class CsvReading(TableReading):
 
     def kinds_of(self, body: bytes) -> dict[str, str]:
         """Return the kind of each column, from the first rows, or the first if taken at once."""
-        import sys
-
         assert self.header is not None
         sample = body if self.careful else body[: body.rfind(b"\n", 0, SAMPLE_BYTES) + 1] or body
         if self.at_once:
@@ -462,14 +461,14 @@ class CsvReading(TableReading):
             block.tags = self.passed_of(piece, block, before)
         return block
 
-    def passed_of(self, piece: Piece, block: Block, before: int) -> list[str]:
+    def passed_of(self, piece: Piece, block: Block, before: int) -> Any:
         """Return the values that are passed on, as they are written, as JSON."""
+        from noregret.streams.coded_tags import TagCodes
+
         assert self.header is not None
-        at = [self.header.index(name) for name in self.options.passed]
-        records = cells_as_json(self.text_of(piece).body, self.delimiter, at)
-        if len(records) == len(block):  # every record is a row, in the same order
-            return list(records.values())
-        return [records[(block.place_of(row).line or 0) - before] for row in range(len(block))]
+        if self.tag_codes is None:
+            self.tag_codes = TagCodes(map(self.header.index, self.options.passed), self.delimiter)
+        return self.tag_codes.of(self.text_of(piece).body, block, before)
 
 
 class CsvStream(Stream):

@@ -39,7 +39,7 @@ class Answers:
         self,
         run: Run,
         rows: Floats,
-        tags: list[str] | None,
+        tags: Sequence[str] | None,
         count: int,
         errors: Sequence[NoRegretError],
     ) -> None:

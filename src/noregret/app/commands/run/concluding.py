@@ -20,7 +20,7 @@ from noregret.proof.record.moment import curve_of
 
 if TYPE_CHECKING:
     from noregret.app.commands.run.runner import Run
-    from noregret.linear.groups import Record
+    from noregret.linear.groups import Key
     from noregret.proof.certificates.certificate import Certificate
 
 
@@ -103,13 +103,14 @@ def conclude(
             Names(learner.engine.size, run.reading.feature_name),
             run.watching.weight if run.weighted else None,
         ),
-        by_group=() if run.grouping is None else group_counts(run.grouping.groups.records()),
+        by_group=() if run.grouping is None else group_counts(*run.grouping.groups.figures()),
     )
 
 
-def group_counts(records: list[Record]) -> tuple[GroupCount, ...]:
-    """Return the records of groups, the largest mean losses first."""
-    return tuple(GroupCount(named(r.key), r.rounds, r.mean_loss) for r in records)
+def group_counts(keys: list[Key], rounds: list[int], losses: list[float]) -> tuple[GroupCount, ...]:
+    """Return the groups, their rows and their mean losses."""
+    means = (loss / count for loss, count in zip(losses, rounds, strict=True))
+    return tuple(map(GroupCount, map(named, keys), rounds, means))
 
 
 def named(key: object) -> str:

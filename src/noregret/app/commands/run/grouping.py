@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,15 +13,18 @@ from numpy.typing import NDArray
 from noregret.errors import BadExample, NoRegretError
 from noregret.linear import learn_many
 from noregret.linear.engine import block_rows
-from noregret.linear.groups import Groups, sorted_by_key
+from noregret.linear.groups import Groups
+from noregret.linear.keyed_rows import sorted_by_key
 from noregret.linear.learner import is_of_classes
 from noregret.proof.game.play_blocks import Played, best_of, codes_of
 from noregret.streams.block import Block, Fault, Sparse, until, without
+from noregret.streams.coded_tags import CodedTags
 from noregret.streams.stream import example_of
 
 if TYPE_CHECKING:
     from noregret.linear.class_learner import ClassLearner
     from noregret.linear.learner import Learner
+    from noregret.linear.pooled import Pooled
     from noregret.streams.stream import Reading
 
 Floats = NDArray[np.float64]
@@ -42,23 +45,58 @@ class GroupKeys:
 
     def __init__(self, columns: Sequence[str]) -> None:
         self.columns = tuple(columns)
-        self.known: dict[str, Any] = {}  # by their tags; None for no name
+        self.forget()
+        self.era = 0  # changes when groups get other numbers
 
-    def of(self, block: Block) -> tuple[list[Any], Block]:
-        """Return the group of each row, and a block in which rows without one are faults."""
-        known, tags = self.known, block.tags or []
-        if len(known) > MAX_KNOWN:
-            known.clear()
-        for tag in set(tags).difference(known):
-            parts = tuple(json.loads(tag)[: len(self.columns)])
-            known[tag] = None if not all(map(is_name, parts)) else parts if parts[1:] else parts[0]
-        keys = [known[tag] for tag in tags]
-        bad = {}
-        if None in keys:
-            bad = {row: self.nameless(tags[row]) for row, key in enumerate(keys) if key is None}
-        if not bad:
-            return keys, block
-        return [key for row, key in enumerate(keys) if row not in bad], without(block, bad)
+    def forget(self) -> None:
+        """Start numbers from 0."""
+        self.names: list[Any] = []  # the groups by their numbers
+        self.numbers: dict[Any, int] = {}  # and the other way round
+        self.tags: dict[str, int] = {}  # the numbers by tags; −1 for no name
+        self.texts: Any = None  # the numbers of tags, and the group's number of each
+        self.of_texts: NDArray[np.int64] = np.zeros(0, np.int64)
+
+    def of(self, block: Block) -> tuple[NDArray[np.int64], Block]:
+        """Return the number of each row's group, and a block in which rows without are faults."""
+        if max(len(self.names), len(self.tags)) > MAX_KNOWN:
+            self.forget()
+            self.era += 1
+        tags = block.tags or []
+        if isinstance(tags, CodedTags):
+            codes = self.of_coded(tags)
+        else:
+            for tag in set(tags).difference(self.tags):
+                self.tags[tag] = self.number(json.loads(tag))
+            codes = np.array([self.tags[tag] for tag in tags], dtype=np.int64)
+        if not len(codes) or codes.min() >= 0:
+            return codes, block
+        bad = {row: self.nameless(tags[row]) for row in np.flatnonzero(codes < 0).tolist()}
+        return codes[codes >= 0], without(block, bad)
+
+    def of_coded(self, tags: CodedTags) -> NDArray[np.int64]:
+        """Return the number of the group of each tag, −1 for none."""
+        if self.texts is not tags.texts:
+            self.texts, self.of_texts = tags.texts, np.zeros(0, np.int64)
+        known = len(self.of_texts)
+        if tags.texts.count > known:
+            cells = tags.texts.all_cells(known)
+            more = np.array(list(map(self.number, cells)), dtype=np.int64)
+            self.of_texts = np.concatenate([self.of_texts, more])
+        return self.of_texts[tags.codes]
+
+    def number(self, values: list[Any]) -> int:
+        """Return the number of the group that some values name, −1 for none."""
+        key: Any = values[0]
+        if len(self.columns) > 1:
+            key = tuple(values[: len(self.columns)])
+            if not all(map(is_name, key)):
+                return -1
+        elif not is_name(key):
+            return -1
+        number = self.numbers.setdefault(key, len(self.names))
+        if number == len(self.names):
+            self.names.append(key)
+        return number
 
     def nameless(self, tag: str) -> BadExample:
         """Return the error of a row whose group has no name."""
@@ -84,6 +122,8 @@ class Grouping:
     def __init__(self, learner: Learner, columns: Sequence[str]) -> None:
         self.groups, self.keys = Groups(learner), GroupKeys(columns)
         self.at_once = FEWEST
+        self.slots: NDArray[np.int64] = np.zeros(0, np.int64)  # in the pool, by groups' numbers
+        self.slots_of: Any = None  # what these are true for
         self.rounds = self.mistakes = 0
         self.loss = 0.0
 
@@ -102,10 +142,10 @@ class Grouping:
         """
         stops = reading.options.on_error == "stop"
         for found in blocks:
-            keys, block = self.keys.of(found)
+            codes, block = self.keys.of(found)
             if stops and block.faults:
                 block = until(block, block.faults[0].row, block.faults[:1])
-                keys = keys[: len(block)]
+                codes = codes[: len(block)]
             names = list(reading.feature_names(reading.features))
             scores, refused, row = np.full(len(block), np.nan), list[Fault](), 0
             chances = np.zeros(len(block)) if is_of_classes(self.groups.learner) else None
@@ -113,9 +153,9 @@ class Grouping:
                 began, stop = time.perf_counter(), min(row + self.at_once, len(block))
                 part = slice(row, stop)
                 if chances is None:
-                    refused += self.play_part(block, keys, part, names, scores)
+                    refused += self.play_part(block, codes, part, names, scores)
                 else:
-                    refused += self.play_classes(block, keys, part, names, scores, chances)
+                    refused += self.play_classes(block, codes, part, names, scores, chances)
                 spent, row = time.perf_counter() - began, stop
                 self.at_once = max(FEWEST, int(self.at_once * min(4.0, SECONDS / max(spent, 1e-9))))
                 if may_stop and row < len(block) and not reading.wanted():
@@ -132,11 +172,74 @@ class Grouping:
                 raise ends
 
     def play_part(
-        self, block: Block, keys: list[Any], part: slice, names: list[str], scores: Floats
+        self,
+        block: Block,
+        codes: NDArray[np.int64],
+        part: slice,
+        names: list[str],
+        scores: Floats,
+    ) -> list[Fault]:
+        """Play some rows, those of the pool and then others group by group; return refused ones."""
+        pooled = None
+        if not isinstance(block.X, Sparse) and not block.booleans:
+            pooled = self.groups.pooled(names)
+        rows = np.arange(part.start, part.stop)
+        if pooled is not None:
+            rows = part.start + self.play_pooled(pooled, block, codes[part], part, scores)
+        return self.play_learners(block, codes, rows, names, scores) if len(rows) else []
+
+    def play_pooled(
+        self,
+        pooled: Pooled,
+        block: Block,
+        codes: NDArray[np.int64],
+        part: slice,
+        scores: Floats,
+    ) -> NDArray[np.int64]:
+        """Play some rows whose groups are in the pool; return the others, which it refuses."""
+        self.groups.make_room(pooled)
+        slots = self.slots_for(pooled, codes)
+        X: Floats = np.asarray(block.X[part], dtype=np.float64)
+        y, made, at = block.y[part], scores[part], 0
+        while True:
+            at, learned, loss, mistakes = pooled.play(slots, X, y, made, at)
+            self.rounds += learned
+            self.loss += loss
+            self.mistakes += mistakes
+            if at == len(slots):
+                return np.flatnonzero(slots < 0)
+            # It has refused a row: the learner itself tells why, and goes on.
+            code = int(codes[at])
+            self.groups.fetch(self.keys.names[code])
+            self.slots[code], self.slots_of = -2, (pooled, pooled.version, self.keys.era)
+            slots[at:][codes[at:] == code] = -2
+            made[at] = np.nan
+
+    def slots_for(self, pooled: Pooled, codes: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return the slot of each row's group in the pool, negative for others."""
+        of = (pooled, pooled.version, self.keys.era)
+        if self.slots_of != of:
+            self.slots, self.slots_of = np.zeros(0, np.int64), of
+        more = len(self.keys.names) - len(self.slots)
+        self.slots = np.append(self.slots, np.full(more, -1)) if more else self.slots
+        slots = self.slots[codes]
+        if len(slots) and slots.min() == -1:
+            new = np.unique(codes[slots == -1])
+            keys = [self.keys.names[code] for code in new.tolist()]
+            self.slots[new] = self.groups.pool_slots(pooled, keys)
+            slots = self.slots[codes]
+        return slots
+
+    def play_learners(
+        self,
+        block: Block,
+        codes: NDArray[np.int64],
+        rows: NDArray[np.int64],
+        names: list[str],
+        scores: Floats,
     ) -> list[Fault]:
         """Play some rows, group by group; return refused ones."""
-        order, spans = sorted_by_key(keys[part])
-        order += part.start
+        order, spans = self.by_group(codes, rows)
         y = block.y[order]
         whole = not np.isnan(y).any()
         # Rows without gaps are learned as a table.
@@ -182,10 +285,17 @@ class Grouping:
         scores[order] = made
         return faults
 
+    def by_group(
+        self, codes: NDArray[np.int64], rows: NDArray[np.int64]
+    ) -> tuple[NDArray[np.int64], Iterator[tuple[Any, int, int]]]:
+        """Return rows in the order of their groups' appearance, and each group with its range."""
+        order, spans = sorted_by_key(codes[rows].tolist())
+        return rows[order], ((self.keys.names[code], *span) for code, *span in spans)
+
     def play_classes(
         self,
         block: Block,
-        keys: list[Any],
+        codes: NDArray[np.int64],
         part: slice,
         names: list[str],
         scores: Floats,
@@ -195,8 +305,7 @@ class Grouping:
 
         Scores are the positions of the predicted classes in the block's list, −1 for none.
         """
-        order, spans = sorted_by_key(keys[part])
-        order += part.start
+        order, spans = self.by_group(codes, np.arange(part.start, part.stop))
         classes = block.classes or []
         numbers = {name: number for number, name in enumerate(classes)}
         faults: list[Fault] = []
@@ -286,7 +395,7 @@ class Grouping:
 
 def is_name(value: Any) -> bool:
     """Return whether a value may name a group."""
-    return isinstance(value, str | int) and not isinstance(value, bool) and value != ""
+    return value != "" if type(value) is str else type(value) is int
 
 
 def play_table(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import chain, repeat
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
@@ -34,7 +34,7 @@ def check_name(path: str, what: str = "predictions") -> None:
 
 def tables(
     blocks: Iterator[Floats],
-    tags: Iterator[list[str]] | None,
+    tags: Iterator[Sequence[str]] | None,
     learner: Learner,
     options: Options,
     with_outcomes: bool = True,
@@ -77,7 +77,7 @@ def tables(
         yield pa.table(columns)
 
 
-def passed_columns(names: tuple[str, ...], rows: list[str]) -> dict[str, Any]:
+def passed_columns(names: tuple[str, ...], rows: Sequence[str]) -> dict[str, Any]:
     """Return the columns that are passed on, as text, from their values in each row as JSON."""
     import pyarrow as pa
 

@@ -37,6 +37,7 @@ from noregret.hindsight.proofs.answer import USUAL, Limits
 from noregret.linear.learner import is_of_classes
 from noregret.proof.game.game import Game
 from noregret.proof.game.play_blocks import Played, codes_of, numbers_of
+from noregret.streams.block import picked
 from noregret.streams.class_labels import as_written
 
 if TYPE_CHECKING:
@@ -395,11 +396,11 @@ class Run:
             scores = self.served.replace(block.keys, scores, y)
         if block.bases is not None:
             y, scores = y + block.bases, None if scores is None else scores + block.bases
-        if kept is not None:
+        if kept is not None and not kept.all():
             y, numbers = y[kept], numbers[kept]
             scores = None if scores is None else scores[kept]
             importances = None if importances is None else importances[kept]
-            tags = None if tags is None else [t for t, k in zip(tags, kept, strict=True) if k]
+            tags = None if tags is None else picked(tags, np.flatnonzero(kept))
         if is_of_classes(self.learner) and self.grouping is None:
             y = codes_of(self.learner, block.classes or [], y)
         self.watch(y, scores if self.measures else None, importances)
@@ -432,7 +433,7 @@ class Run:
         if self.served is not None and scores is not None:
             self.served.count(self.learner.engine.loss, scores, y)
 
-    def note_tags(self, tags: list[str] | None, rows: int) -> None:
+    def note_tags(self, tags: Sequence[str] | None, rows: int) -> None:
         """Keep the tags of rows, where any has one."""
         assert self.spool is not None
         if tags is not None and self.tags is None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import tempfile
 import weakref
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import islice
 from typing import Any
 
@@ -94,7 +94,7 @@ class Numbers(Spool):
 class Tags(Spool):
     """The tags of rows, one per line; tags have no line ends."""
 
-    def add(self, tags: list[str]) -> None:
+    def add(self, tags: Sequence[str]) -> None:
         """Append tags; an empty one for a row without."""
         self.write(memoryview("".join(f"{tag}\n" for tag in tags).encode()))
 
