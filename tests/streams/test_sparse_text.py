@@ -14,6 +14,7 @@ from scipy import sparse
 
 import noregret
 from noregret import NoRegretError, play, streams
+from noregret.streams import open_file as opened
 from noregret.streams.parsing.vocabulary import hash_name
 from tests.thorough import draws
 
@@ -253,3 +254,17 @@ def test_svmlight_is_hashed_by_number(tmp_path: Path) -> None:
     slots = [f"#{hash_name(name) % 2**20}" for name in ("3", "900000000000")]
     assert sorted(game.learner.features) == sorted(slots)
     assert game.rounds == 2
+
+
+def test_vw_is_cut_into_smaller_pieces_after_the_first(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(opened, "BLOCK", 400)
+    path = tmp_path / "rows.vw"
+    path.write_text("".join(f"{k % 7} |a w{k % 50}:{k}.5 x\n" for k in range(300)))
+    reading = streams.read_vw(path).reading()
+    pieces = list(reading.source().pieces())
+    assert b"".join(piece.text() for piece in pieces) == path.read_bytes()
+    assert 300 < len(pieces[0].text()) <= 400
+    assert max(len(piece.text()) for piece in pieces[1:]) <= 100
+    assert [y for block in reading for y in block.y] == [k % 7 for k in range(300)]

@@ -162,6 +162,8 @@ class Source:
         Opens a file.
     part
         The only part to read, if not all.
+    cuts
+        How many pieces a block makes, except for the first of a file.
     """
 
     def __init__(
@@ -172,9 +174,10 @@ class Source:
         seals: Seals | None = None,
         open: Callable[[str], Opened] = Opened,
         part: Part | None = None,
+        cuts: int = 1,
     ) -> None:
         self.paths, self.delimiter, self.careful = tuple(paths), delimiter, careful
-        self.seals, self.open, self.part = seals, open, part
+        self.seals, self.open, self.part, self.cuts = seals, open, part, cuts
 
     def check(self, mark: dict[str, Any]) -> None:
         """Check that seekable files are unchanged up to a mark.
@@ -213,7 +216,8 @@ class Source:
             raise shortened(opened.path)
         while start < size:
             with naming(opened.path):
-                stop = line_end(opened, start, min(start + files.BLOCK, size), size)
+                most = files.BLOCK // self.cuts if start else files.BLOCK
+                stop = line_end(opened, start, min(start + max(1, most), size), size)
             ranges: list[Range] | None = None if self.seals is None else []
             yield Piece(number, opened.path, start, stop, stop, None, opened, ranges)
             start = stop

@@ -143,6 +143,8 @@ class Reading:
     fixed: ClassVar[bool] = False
     # True if features can be centred, which sparse rows do not allow.
     centred: ClassVar[bool] = True
+    # How many pieces a block of a plain file makes; the first, which tells what there is, is whole.
+    cuts: ClassVar[int] = 1
 
     def __init__(self, stream: Stream, learning: bool, state: State | None) -> None:
         self.stream, self.options, self.learning = stream, stream.options, learning
@@ -324,7 +326,9 @@ class Reading:
         self, delimiter: Callable[[bytes], bytes] | None = None, careful: bool = False
     ) -> Source:
         """Return the text to read, after checking that the text before the mark is unchanged."""
-        source = Source(self.paths, delimiter, careful, self.seals, self.stream.open, self.part)
+        source = Source(
+            self.paths, delimiter, careful, self.seals, self.stream.open, self.part, self.cuts
+        )
         if self.unchecked and self.mark is not None:
             source.check(self.mark)
             self.unchecked = False

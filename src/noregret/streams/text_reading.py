@@ -75,7 +75,8 @@ class TextReading(Reading):
         piece, before = raw.piece, self.lines_before(raw.piece)
         rows = self.rows_of(raw.found)
         if not self.named and len(rows.indices):
-            self.width = max(self.width, int(rows.indices.max()) + 1)
+            last = rows.indices[rows.starts[1:] - 1]  # of each row, or of one before an empty row
+            self.width = max(self.width, int(last.max()) + 1)
         outcomes = rows.outcomes if rows.bases is None else rows.outcomes - rows.bases
         return Block(
             Sparse(rows.starts, rows.indices, rows.data),

@@ -16,6 +16,8 @@ class VwReading(TextReading):
     Lines without a label have no outcome: they are only predicted.
     """
 
+    cuts = 4  # names that are new in a piece are known only to those parsed after it was learned
+
     def scan(self, text: bytes) -> Any:
         """Parse lines, and look up the names that are known."""
         return scan_vw(
