@@ -1,8 +1,9 @@
 """One model per key, from a CSV file: ``noregret run --group`` and a dict of River pipelines.
 
-Rows of the keys are mixed. Each is predicted before it is learned; both do least mean squares on 5
-columns with an intercept. The time is that of the processor, the memory the peak of the process,
-both as the system counts them.
+Rows of the keys are mixed, with 5 columns and an intercept. Each is predicted before it is learned.
+``widrow-hoff`` and River's LinearRegression do least mean squares; ``auto``, which needs no
+scaling, stands against the same behind a StandardScaler, on a tenth of the keys. The time is that
+of the processor, the memory the peak of the process, both as the system counts them.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ KEYS, ROWS_PER_KEY, COLUMNS = 100_000, 20, 5
 FASTER, MEMORY_SHARE = 20.0, 0.1
 PEER = """
 import csv, sys
-from river import linear_model, optim
+from river import linear_model, optim, preprocessing
 models, loss = {}, 0.0
 with open(sys.argv[1], newline="") as file:
     for row in csv.DictReader(file):
@@ -34,10 +35,14 @@ with open(sys.argv[1], newline="") as file:
         x = {name: float(value) for name, value in row.items()}
         model = models.get(key)
         if model is None:
-            model = models[key] = linear_model.LinearRegression(optim.SGD(0.01))
+            model = models[key] = MODEL
         loss += (model.predict_one(x) - y) ** 2
         model.learn_one(x, y)
 """
+PLAIN = "linear_model.LinearRegression(optim.SGD(0.01))"
+SCALED = f"preprocessing.StandardScaler() | {PLAIN}"
+# Our learner, the peer's model, and of how many keys one is taken.
+PAIRS = (("widrow-hoff", PLAIN, 1), ("widrow-hoff", SCALED, 1), ("auto", SCALED, 10))
 
 
 class Cost(NamedTuple):
@@ -48,16 +53,26 @@ class Cost(NamedTuple):
 
 
 def run(quick: bool) -> Iterator[Row]:
-    keys = KEYS // 50 if quick else KEYS
-    work = f"a model per key, {keys:,} keys × {ROWS_PER_KEY} rows of CSV"
-    if reason := missing():
-        yield skipped(work, reason)
-        return
-    with tempfile.TemporaryDirectory(dir=FOLDER) as folder:
-        file = written(Path(folder) / "groups.csv", keys)
-        told = ["--target", "y", "--group", "key", "--learner", "widrow-hoff", QUIET]
-        ours = cost(noregret_run(file, *told))
-        peer = cost([sys.executable, "-c", PEER, str(file)])
+    all_keys = KEYS // 50 if quick else KEYS
+    for learner, model, share in PAIRS:
+        keys, what = all_keys // share, "scaled" if model is SCALED else "plain"
+        work = (
+            f"a model per key, {keys:,} keys × {ROWS_PER_KEY} rows of CSV, {learner} ({what} peer)"
+        )
+        if reason := missing():
+            yield skipped(work, reason)
+            continue
+        with tempfile.TemporaryDirectory(dir=FOLDER) as folder:
+            file = written(Path(folder) / "groups.csv", keys)
+            told = ["--target", "y", "--group", "key", "--learner", learner, QUIET]
+            ours = cost(noregret_run(file, *told))
+            code = PEER.replace("MODEL", model)
+            peer = cost([sys.executable, "-c", code, str(file)])
+        yield from compared(work, ours, peer)
+
+
+def compared(work: str, ours: Cost, peer: Cost) -> Iterator[Row]:
+    """Yield the comparison of the times and of the memory."""
     speed = peer.seconds / ours.seconds
     yield faster(work, duration(ours.seconds), duration(peer.seconds), speed, FASTER)
     share = ours.megabytes / peer.megabytes
