@@ -140,6 +140,7 @@ def test_times_in_parquet_are_those_in_csv(unit: str, zone: str | None, tmp_path
     check(tmp_path / "e.parquet", [features_of("day", day, hours=False) for day in found])
 
 
+@pytest.mark.filterwarnings("ignore:.*looks like times since 1970")
 @pytest.mark.parametrize("unit", [1, 1000, 10**6, 10**9])
 def test_epochs_are_times_if_they_are_named(unit: int, tmp_path: Path) -> None:
     seconds = [int(when.replace(tzinfo=UTC).timestamp()) for when in TIMES]

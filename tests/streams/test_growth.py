@@ -117,3 +117,15 @@ def test_a_field_that_is_given_twice_makes_a_bad_row(
         list(streams.read(file, "y"))
     if around:
         assert len(list(streams.read(file, "y", on_error="skip"))) == 2 * around
+
+
+@pytest.mark.parametrize("unit", [1e3, 1e6, 1e9])
+def test_epochs_are_told(unit: float, tmp_path: Path) -> None:
+    file = tmp_path / "a.csv"
+    lines = [f"{k},{int((1_700_000_000 + 60 * k) * unit)},{k % 3}\n" for k in range(20)]
+    file.write_text("a,at,y\n" + "".join(lines))
+    for intercept in (False, True):
+        with pytest.warns(DataWarning, match="column 'at' looks like times since 1970"):
+            list(streams.read(file, "y", intercept=intercept))
+    found = [set(x) for x, _ in streams.read(file, "y", time="at")]  # no warning
+    assert "at.hour=22" in found[0]

@@ -96,3 +96,13 @@ def test_another_delimiter_than_the_given_one_is_named(
     told = refused(tmp_path / "d.csv", target="y", delimiter=",")
     assert said in told
     assert f"delimiter={'tab' if mark == chr(9) else mark!r}" in told
+
+
+def test_the_cure_for_a_field_of_names_and_numbers_helps(tmp_path: Path) -> None:
+    file = tmp_path / "a.jsonl"
+    values = ["1", '"x"', "true", "null", "2.5"]
+    file.write_text("".join(f'{{"a": {values[k % 5]}, "y": {k}}}\n' for k in range(20)))
+    with pytest.raises(noregret.BadExample, match=r"line 2: .*categories=\['a'\]"):
+        list(streams.read(file, "y", missing="indicator"))
+    found = [set(x) for x, _ in streams.read(file, "y", missing="indicator", categories="a")]
+    assert found[:5] == [{"a=1"}, {"a=x"}, {"a=true"}, {"a=missing"}, {"a=2.5"}]

@@ -1,4 +1,4 @@
-"""Warn about text columns with a new value, and so a new feature, in almost every row."""
+"""Warn about columns that are hardly meant so: text that is new in almost every row, and epochs."""
 
 from __future__ import annotations
 
@@ -6,7 +6,10 @@ import re
 from collections import Counter
 from collections.abc import Collection, Sequence
 
+import numpy as np
+
 from noregret.errors import Cure, Use, tell
+from noregret.streams.block import Floats
 
 # A column is reported after this many rows if more than this share of them has a new value.
 MIN_ROWS, MAX_SHARE = 1_000, 0.5
@@ -14,6 +17,29 @@ MIN_ROWS, MAX_SHARE = 1_000, 0.5
 MIN_WORDS = 3
 # A number with thousands separators, a percent sign or a currency.
 ALMOST_A_NUMBER = re.compile(r"\s*[-+(]?\s*\W?\s*\d[\d,.'\s]*\s*(?:\W|[a-zA-Z]{1,3})?\)?\s*")
+
+
+# Numbers in these ranges are times from 1990 to 2060 in milliseconds, microseconds, nanoseconds.
+EPOCHS = tuple((6.3e8 * unit, 2.85e9 * unit) for unit in (1e3, 1e6, 1e9))
+# Rows from which a column of epochs is recognised.
+MIN_EPOCHS = 10
+
+
+def tell_epochs(names: Sequence[str], numbers: Floats, where: str) -> None:
+    """Warn about columns of numbers that look like times since 1970."""
+    if len(numbers) < MIN_EPOCHS:
+        return
+    low, high = numbers.min(axis=0), numbers.max(axis=0)
+    for first, last in EPOCHS:
+        for k in np.flatnonzero((low >= first) & (high < last) & (low < high)).tolist():
+            tell(
+                f"column {names[k]!r} looks like times since 1970, and is taken as plain numbers",
+                (
+                    Use("time", names[k], "take it as times ({})"),
+                    Use("drop", names[k], "leave it out ({})"),
+                ),
+                file=where,
+            )
 
 
 class Growth:

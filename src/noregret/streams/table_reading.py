@@ -25,8 +25,14 @@ from noregret.streams.columns import (
     known,
     listed,
 )
-from noregret.streams.columns_to_rows import dense_rows, faults_of, sparse_rows, without
-from noregret.streams.growth import Growth
+from noregret.streams.columns_to_rows import (
+    dense_rows,
+    faults_of,
+    number_names,
+    sparse_rows,
+    without,
+)
+from noregret.streams.growth import Growth, tell_epochs
 from noregret.streams.many_values import ManyValues
 from noregret.streams.options import ASLEEP, CORRECTED, INDICATOR
 from noregret.streams.parsing.scaling import Scaler
@@ -52,6 +58,7 @@ class TableReading(Reading):
         self.others: dict[str, None] = {}  # other groups than the one in use
         self.correcting: dict[int, Correcting] = {}
         self.growth = Growth()
+        self.looked_at = False  # whether the first rows were looked at
         self.many = ManyValues(learning, stream.paths[0])
         self.days: dict[str, str] = {}  # the kinds of columns of dates such as 31/12/2024
         super().__init__(stream, learning, state)
@@ -256,6 +263,7 @@ class TableReading(Reading):
     ) -> Block:
         """Assign positions to the features, and make the block."""
         rows: Floats | Sparse
+        self.look_at(table)
         known, learned = len(self.vocabulary), np.full(len(table.y), True)
         if self.learning and self.options.missing != ASLEEP:
             learned = ~np.isnan(table.y)
@@ -274,6 +282,15 @@ class TableReading(Reading):
         if table.groups is not None:
             block.groups = self.numbered(table.groups)
         return block
+
+    def look_at(self, table: Table) -> None:
+        """Warn about columns of numbers in the first rows that look like times."""
+        if self.looked_at or not len(table.y):
+            return
+        self.looked_at, options = True, self.options
+        detects = self.learning and options.sniff and self.mark is None and not self.at_once
+        if detects and options.target is not None and options.missing != ASLEEP:
+            tell_epochs(number_names(table, options), table.numbers, self.paths[0])
 
     def note_growth(self, known: int, rows: int) -> None:
         """Count the new features of some rows."""

@@ -430,8 +430,8 @@ class CsvReading(TableReading):
             raise StartAgain
         self.written |= raw.written
         before = self.lines_before(piece) + raw.names
-        mark = self.mark_after(piece, raw.lines)
-        size = self.read_so_far(piece.file, piece.read)
+        mark, size = self.mark_after(piece, raw.lines), self.read_so_far(piece.file, piece.read)
+        self.look_at(raw.table)
         if self.encoding == LATIN_1 and self.options.encoding == AUTO and not before - raw.names:
             what = "read as Latin-1, as it is not UTF-8"
             tell(what, "for another encoding, convert the file to UTF-8", file=piece.path)

@@ -383,9 +383,12 @@ class JsonlReading(TableReading):
         for name, kind in kinds.items():
             held = before.get(name, kind)
             if held != kind and TEXT in (held, kind):
-                raise BadExample(
-                    f"field {name!r} holds {kind}, not {held} as in the lines before it"
+                cures = (
+                    Use("categories", [name], "take its values as names ({})"),
+                    Use("drop", [name], "drop it ({})"),
                 )
+                what = f"field {name!r} holds {kind}, not {held} as in the lines before it"
+                raise BadExample(what, cures)
         self.kinds = kinds | before
 
     def outcome_of(self, value: Any, example: dict[str, Any]) -> float | str:
