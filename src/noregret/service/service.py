@@ -120,6 +120,7 @@ class Service:
         self.removed = gone.labels
         self.play = Play(self.journal, self.contenders, self.ttl, clock)
         self._stopped: str | None = None
+        self._snapshot_due = False
         self._gate, self._turn = threading.Lock(), threading.Lock()
         self._queue: list[Job] = []
 
@@ -268,6 +269,7 @@ class Service:
             jobs, self._queue = self._queue, []
         try:
             self._play(jobs)
+            self._seal()
             self.journal.commit()
         except BaseException as error:
             self._fail(jobs, error)
@@ -286,6 +288,8 @@ class Service:
         jobs = [Job(request) for request in requests]
         try:
             self._play(jobs)
+            if not self._snapshot_due:  # many models take their time: ``end`` writes them
+                self._seal()
         except BaseException as error:
             try:
                 self._fail(jobs, error)
@@ -298,6 +302,8 @@ class Service:
         """Commit what ``begin`` has done; the jobs have their outcomes then."""
         try:
             if self._stopped is None:
+                if self._snapshot_due:
+                    self._seal()
                 self.journal.commit()
         except BaseException as error:
             self._fail(jobs, error)
@@ -305,7 +311,7 @@ class Service:
             self._turn.release()
 
     def _play(self, jobs: list[Job]) -> None:
-        """Do requests, and write them in a transaction that is left open."""
+        """Do requests in a transaction that is left open."""
         if self._stopped is not None:
             raise Stopped(self._stopped)
         journal, before = self.journal, self.journal.labels
@@ -323,10 +329,14 @@ class Service:
             except (NoRegretError, TypeError, ValueError) as error:
                 self.play.refused["invalid"] += 1
                 job.error = error
-        if self.labels // self.snapshot_every > before // self.snapshot_every:
+        self._snapshot_due = self.labels // self.snapshot_every > before // self.snapshot_every
+
+    def _seal(self) -> None:
+        """Write what was done, in the open transaction."""
+        if self._snapshot_due:
             self._snapshot()
         self.contenders.trim(self.labels)
-        journal.flush()
+        self.journal.flush()
 
     def _fail(self, jobs: list[Job], error: BaseException) -> None:
         """Stop: the model may be ahead of the journal now, so nothing may be answered from it."""

@@ -64,6 +64,13 @@ OPTIONS = [
         default=8000,
         help="The port to listen on; 0 picks a free one.",
     ),
+    ask.option(
+        ADDRESS,
+        "--rate",
+        metavar="N",
+        type=ask.whole_number,
+        help="Examples per second of each API key, or in all without keys (default: no limit).",
+    ),
     ask.file(ADDRESS, "--tls-certificate", "The certificate for HTTPS, in PEM."),
     ask.file(ADDRESS, "--tls-key", "Its private key, in PEM."),
 ]
@@ -112,6 +119,10 @@ def listen(given: Namespace, what: Configuration) -> None:
             f"--host {given.host}: other machines could connect, but no API key is configured",
             "create one with --new-key NAME and serve with --config",
         )
+    if given.rate is not None:
+        if given.rate < 1:
+            raise WrongUsage("--rate is at least 1")
+        what.rate = float(given.rate)
     if (given.tls_certificate is None) != (given.tls_key is None):
         raise WrongUsage("--tls-certificate and --tls-key go together")
     try:
@@ -136,7 +147,7 @@ def listen(given: Namespace, what: Configuration) -> None:
         for service in services.values():
             service.close()
         raise
-    models = Server(services, Keys(what.keys), targets)
+    models = Server(services, Keys(what.keys, what.rate), targets)
     models.feeds = feeds
     server = uvicorn.Server(
         uvicorn.Config(

@@ -79,6 +79,7 @@ TITLES = {
     413: "Too large",
     415: "Unsupported media type",
     INVALID: "Invalid example or outcome",
+    429: "Too many requests",
     500: "Internal error",
     503: "Not available",
 }
@@ -106,6 +107,8 @@ def headers_of(error: Exception, status: int) -> Iterator[tuple[str, str]]:
         yield from (error.headers or {}).items()
     if status == 401:
         yield "WWW-Authenticate", "Bearer"
+    if status == 429:
+        yield "Retry-After", str(getattr(error, "seconds", 1))
     if status == 503:
         yield "Retry-After", "1"
 

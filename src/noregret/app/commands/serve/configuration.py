@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -27,7 +28,13 @@ MODEL_FIELDS = {
     "retain": int,
     "source": (str, list),
 }
-KEY_FIELDS = {"name": str, "digest": str, "models": list, "may": list}
+KEY_FIELDS = {
+    "name": str,
+    "digest": str,
+    "models": list,
+    "may": list,
+    "rate": (int, float),
+}
 
 
 @dataclass
@@ -87,10 +94,11 @@ class Model:
 
 @dataclass
 class Configuration:
-    """Models by name, and keys by digest."""
+    """Models by name, keys by digest, and examples per second of keys without a rate."""
 
     models: dict[str, Model]
     keys: dict[str, Key] = field(default_factory=dict)
+    rate: float | None = None
 
 
 def read(path: str) -> Configuration:
@@ -100,7 +108,7 @@ def read(path: str) -> Configuration:
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise NoRegretError(f"not TOML: {error}", file=path) from None
     try:
-        checked(found, {"models": dict, "keys": list}, "")
+        checked(found, {"models": dict, "keys": list, "rate": (int, float)}, "")
         models = found.get("models", {})
         if not models:
             raise NoRegretError("there is no model", 'add one: [models.default] with store = "…"')
@@ -115,9 +123,10 @@ def read(path: str) -> Configuration:
         if len({s if is_address(s) else Path(s).resolve() for s in stores}) < len(stores):
             raise NoRegretError("two models have the same store")
         keys = dict(key_of(number, given) for number, given in enumerate(found.get("keys", [])))
+        rate = rate_of(found, "rate")
     except NoRegretError as error:
         raise error.at(file=path) from None
-    return Configuration({name: Model(**given) for name, given in models.items()}, keys)
+    return Configuration({name: Model(**given) for name, given in models.items()}, keys, rate)
 
 
 def key_of(number: int, given: Any) -> tuple[str, Key]:
@@ -132,7 +141,16 @@ def key_of(number: int, given: Any) -> tuple[str, Key]:
     models = given.get("models", [])
     if not all(isinstance(model, str) for model in models):
         raise NoRegretError(f"{where}.models lists names")
-    return digest, Key(given.get("name", f"key {number}"), tuple(models), tuple(may))
+    rate = rate_of(given, f"{where}.rate")
+    return digest, Key(given.get("name", f"key {number}"), tuple(models), tuple(may), rate)
+
+
+def rate_of(given: Mapping[str, Any], where: str) -> float | None:
+    """Return a rate of examples per second; None if there is no limit."""
+    rate = given.get("rate")
+    if rate is not None and not 0 < rate < math.inf:
+        raise NoRegretError(f"{where} is {rate!r}", "give the examples per second, as in 100")
+    return None if rate is None else float(rate)
 
 
 def checked(given: Any, fields: Mapping[str, Any], where: str) -> None:

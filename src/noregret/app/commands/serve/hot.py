@@ -92,7 +92,8 @@ class Hot:
         try:
             desk, target = self.desks[model], self.targets.get(model, "y")
             if self.is_batch(headers.get(b"content-type", b"application/json")):
-                self.batch(desk, action, body, target, tell)
+                lines = self.lines_of(headers, body)
+                self.batch(desk, action, lines, target, tell)
             else:
                 request = request_of(action, body, target)
                 desk.put((request,), lambda answers: self.tell_one(action, answers, tell))
@@ -109,11 +110,16 @@ class Hot:
         self.counts[counted] = self.counts.get(counted, 0) + 1
         tell(200, [HEADERS[JSON]], encode(told(answer)))
 
-    def batch(self, desk: Desk, action: str, body: bytes, target: str, tell: Tell) -> None:
-        """Answer many requests, a line each, all in one transaction."""
+    def lines_of(self, headers: Mapping[bytes, bytes], body: bytes) -> list[bytes]:
+        """Return the lines of a batch, and count them for the rate of its key."""
         lines = [line for line in body.splitlines() if line.strip()]
         if len(lines) > MAX_LINES:
             raise TooLarge(f"{len(lines):,} lines", f"send at most {MAX_LINES:,} at once")
+        self.keys.charge(headers.get(b"authorization", b"").decode("latin-1"), len(lines) - 1)
+        return lines
+
+    def batch(self, desk: Desk, action: str, lines: list[bytes], target: str, tell: Tell) -> None:
+        """Answer many requests, a line each, all in one transaction."""
         if action == "learn" and (found := lines_of(lines, target)) is not None:
             play = partial(desk.service.play.learn_lines, found)
             desk.put((play,), lambda answers: self.tell_lines(answers, tell), len(lines))

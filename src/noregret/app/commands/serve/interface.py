@@ -13,9 +13,19 @@ X = {
         {"type": "array", "items": {"type": "number"}},
     ],
 }
-ID = {"type": "string", "maxLength": 256, "description": "The name of the prediction."}
+ID = {
+    "type": "string",
+    "minLength": 1,
+    "maxLength": 256,
+    "description": "The name of the prediction.",
+}
 Y = {"type": ["number", "boolean", "string"], "description": "The outcome."}
-KEY = {"type": "string", "maxLength": 256, "description": "The key, if each has its own model."}
+KEY = {
+    "type": "string",
+    "minLength": 1,
+    "maxLength": 256,
+    "description": "The key, if each has its own model.",
+}
 ANSWER = {
     "type": "object",
     "required": ["id", "prediction", "seq"],
@@ -97,9 +107,11 @@ FACTS = {
 MODEL = {"name": "model", "in": "path", "required": True, "schema": {"type": "string"}}
 
 
-def described() -> dict[str, Any]:
-    """Return the OpenAPI document."""
+def described(models: Sequence[str] = ()) -> dict[str, Any]:
+    """Return the OpenAPI document, with the names of the models if there are any."""
     from noregret._version import __version__
+
+    model = MODEL | {"schema": {"enum": list(models)}} if models else MODEL
 
     paths: dict[str, Any] = {}
     for action, (words, properties, required) in (ACTIONS | CHANGES).items():
@@ -119,11 +131,11 @@ def described() -> dict[str, Any]:
         }
         if properties:
             post["requestBody"] = {"required": True, "content": body}
-        paths[f"/models/{{model}}/{action}"] = {"parameters": [MODEL], "post": post}
+        paths[f"/models/{{model}}/{action}"] = {"parameters": [model], "post": post}
     for path, (words, media) in FACTS.items():
         problem = said("A problem.", "application/problem+json", PROBLEM)
         known = {"summary": words, "responses": {"200": said(words, media), "default": problem}}
-        shared = {"parameters": [MODEL]} if "{model}" in path else {}
+        shared = {"parameters": [model]} if "{model}" in path else {}
         paths[path] = paths.get(path, {}) | {"get": known} | shared
     return {
         "openapi": "3.1.0",

@@ -27,6 +27,7 @@ from noregret.app.commands.serve.interface import described, page
 from noregret.app.commands.serve.keys import ADMIN, Keys
 from noregret.app.commands.serve.watching import Watching
 from noregret.errors import NoRegretError
+from noregret.service.errors import Stopped
 
 # The page takes nothing from elsewhere, and no other page shows it in a frame.
 PAGE_HEADERS = {
@@ -186,7 +187,7 @@ class Server:
         """Say whether all models can answer."""
         stopped = [name for name, desk in self.desks.items() if desk.service.stopped is not None]
         if stopped:
-            return PlainTextResponse(f"stopped: {', '.join(stopped)}\n", 503)
+            return problem(Stopped(f"stopped: {', '.join(stopped)}"))
         return PlainTextResponse("ready\n")
 
     async def watch(self, request: Request) -> Response:
@@ -201,7 +202,7 @@ class Server:
 
     async def openapi(self, request: Request) -> Response:
         """Describe the interface for programs."""
-        return as_json(described())
+        return as_json(described(list(self.desks)))
 
     async def page(self, request: Request) -> Response:
         """Describe the interface for people."""
