@@ -74,7 +74,7 @@ def test_events_are_answered_in_order_and_published(broker: Any, tmp_path: Path)
     assert told == {f"e{k}": value for k, value in enumerate(expected)}
 
 
-@with_brokers("nats")
+@with_brokers("redis")
 def test_late_early_and_missing_labels_and_poison_never_block(broker: Any, tmp_path: Path) -> None:
     orders = [encoded(id=f"e{k}", x=row(k)) for k in range(30)]
     labels = [encoded(id=f"e{k}", y=k % 3) for k in range(30) if k != 7]
@@ -102,7 +102,7 @@ def test_late_early_and_missing_labels_and_poison_never_block(broker: Any, tmp_p
             wait_for(lambda: consumer.metrics()["refused"] == len(poison))
             wait_for(lambda: service.metrics()["predictions"] == 32)
             found = consumer.metrics()
-            assert found["early"] == 30
+            assert found["early"] >= 30  # more if the broker delivers one again
             for why in poison.values():
                 assert [error for _, _, error in found["refusals"] if why in error], why
         assert (service.metrics()["labels"], service.pending) == (30, 2)
@@ -111,7 +111,7 @@ def test_late_early_and_missing_labels_and_poison_never_block(broker: Any, tmp_p
     assert all(each["status"] >= 400 and each["topic"] for each in dead)
 
 
-@with_brokers("redis")
+@with_brokers("nats")
 def test_an_event_without_id_is_known_by_its_position(broker: Any, tmp_path: Path) -> None:
     """The service is closed before the events are acknowledged, and gets them again."""
     broker.publish("orders", [encoded(x=row(k), y=k) for k in range(10)])
