@@ -12,6 +12,7 @@ import pytest
 from numpy.typing import NDArray
 from scipy import sparse
 
+import noregret as nr
 from noregret.hindsight import (
     Answer,
     Limits,
@@ -53,6 +54,8 @@ def shapes() -> dict[str, tuple[Any, Floats]]:
     heavy = plain * 10.0 ** RANDOM.integers(-4, 5, (60, 1))
     wide = sparse.random_array((50, 2_100), density=0.01, rng=RANDOM, format="csr")
     repeated = np.hstack([plain, plain, plain.sum(axis=1, keepdims=True)])
+    huge = plain.copy()
+    huge[7, 2] = 1e12
     return {
         "plain": (plain, labels(plain)),
         "collinear": (repeated, labels(plain)),
@@ -61,6 +64,9 @@ def shapes() -> dict[str, tuple[Any, Floats]]:
         "one feature": (plain[:, :1], labels(plain)),
         "zeros": (np.zeros((20, 4)), RANDOM.choice([-1.0, 1.0], 20)),
         "heavy tails": (heavy, labels(plain)),
+        "one huge value": (huge, labels(plain)),
+        "duplicate rows": (np.repeat(plain[:6], 10, axis=0), np.repeat(labels(plain[:6]), 10)),
+        "contradictions": (np.repeat(plain[:6], 10, axis=0), np.tile([-1.0, 1.0], 30)),
         "sparse": (sparse.csr_array(plain * (abs(plain) > 1.2)), labels(plain)),
         "wide": (wide, RANDOM.choice([-1.0, 1.0], 50)),
     }
@@ -70,6 +76,7 @@ SHAPES = shapes()
 SEARCHES: dict[str, Callable[[Rows, Limits], Answer]] = {
     "logistic": lambda rows, limits: best_in_ball(rows, "logistic", 2.0, limits=limits),
     "hinge": lambda rows, limits: best_in_ball(rows, "hinge", 2.0, limits=limits),
+    "absolute": lambda rows, limits: best_in_ball(rows, "absolute", 2.0, limits=limits),
     "box": lambda rows, limits: best_in_box(rows, "absolute", 0.5, limits=limits),
     "simplex": lambda rows, limits: best_in_simplex(rows, "logistic", limits=limits),
     "penalised": lambda rows, limits: best_penalised(rows, "logistic", 0.1, limits=limits),
@@ -162,3 +169,32 @@ def test_the_gap_is_told_while_it_closes() -> None:
     assert told
     assert told == sorted(told, reverse=True)
     assert told[-1] <= 1e-6
+
+
+# Certificates of whole games, as the command makes them.
+LEARNERS: dict[str, tuple[str, dict[str, Any]]] = {
+    "auto, labels": ("auto", {"loss": "logistic"}),
+    "auto, numbers": ("auto", {}),
+    "logistic": ("logistic", {"radius": 2.0}),
+    "hinge": ("hinge", {}),
+    "absolute": ("gradient-descent", {"loss": "absolute", "radius": 2.0}),
+    "square": ("gradient-descent", {"loss": "square", "radius": 2.0}),
+}
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("learner", LEARNERS)
+def test_a_certificate_stops_in_time_and_states_nothing_that_is_not_so(
+    learner: str, shape: str
+) -> None:
+    X, y = SHAPES[shape]
+    name, params = LEARNERS[learner]
+    game = nr.play(nr.make(name, **params), X, y, progress=False)
+    sharp = game.certificate().hindsight
+    for seconds in (1.5, 12.5):
+        clock = Ticking()
+        found = game.certificate(limits=Limits(seconds=seconds, clock=clock)).hindsight
+        assert found.loss >= sharp.loss - sharp.gap
+        if found.comparator == sharp.comparator:
+            assert found.loss - found.gap <= sharp.loss
+        assert clock.now <= seconds + 45

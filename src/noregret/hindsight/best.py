@@ -15,7 +15,7 @@ from noregret.errors import NoRegretError
 from noregret.hindsight.classes.ball import Ball
 from noregret.hindsight.classes.simplex import Simplex
 from noregret.hindsight.losses import is_square, losses_of
-from noregret.hindsight.proofs.answer import USUAL, Answer, Limits, exactly
+from noregret.hindsight.proofs.answer import USUAL, Answer, Limits, exactly, share
 from noregret.hindsight.proofs.deadline import expired, time_limit
 from noregret.hindsight.proofs.rounding import Floats, downward, upward
 from noregret.hindsight.rows import Rows
@@ -97,7 +97,7 @@ def best_in_ball(
         found = ascended(rows, losses, ball, begin, limits)
         if found is None:
             found = minimise(rows, losses, ball, begin, limits)
-        elif not found.is_close(limits) and not expired():
+        elif not found.is_close(limits) and not expired(share(found.gap, found.loss)):
             found = minimise(rows, losses, ball, found.w, limits, found)
     found.w = ball.inside(found.w)
     attained, lower = proven(rows, losses, ball, found)
