@@ -148,7 +148,10 @@ class Progress:
             raise NoRegretError(
                 f"{self.losses[number]} workers ended during the same task ({self.tasks[number]}):"
                 f" {lost}",
-                "look for the reason in the system's log: they may have run out of memory",
+                (
+                    "look above and in the system's log for the reason, such as no memory",
+                    "in a script, start workers under ‘if __name__ == \"__main__\":’",
+                ),
             )
         self.left.append(number)
 
