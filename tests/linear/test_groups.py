@@ -230,3 +230,25 @@ def test_damaged_records_are_refused_in_words(column: str, value: Any, tmp_path:
     rows.close()
     with pytest.raises(ModelFileError, match="damaged"):
         list(Groups.load(tmp_path / "g").records())
+
+
+def test_a_key_is_found_as_text_or_as_a_number() -> None:
+    shops = nr.Groups(nr.Nlms())
+    shops.learn_one("101", {"sun": 1.0}, 5.0)
+    shops.learn_one(102, {"sun": 1.0}, 7.0)
+    for key in ("101", "102"):
+        assert shops.predict_one(key, {"sun": 1.0}) == shops.predict_one(int(key), {"sun": 1.0}) > 0
+        assert key in shops
+        assert int(key) in shops
+    shops.learn_one(101, {"sun": 1.0}, 5.0)
+    shops.learn_many([{"sun": 1.0}] * 2, [5.0, 7.0], keys=[101, "102"])
+    assert sorted(map(str, shops)) == ["101", "102"]
+    assert "0101" not in shops
+
+
+def test_a_key_of_another_kind_is_refused() -> None:
+    shops = nr.Groups(nr.Nlms())
+    shops.learn_one(("Oslo", 1), {"sun": 1.0}, 5.0)
+    with pytest.raises(TypeError, match="such as"):
+        shops.predict_one("Oslo", {"sun": 1.0})
+    assert shops.predict_one(("Oslo", "2"), {"sun": 1.0}) == 0.0

@@ -98,6 +98,11 @@ class ModelTable:
         with self.reading():
             return self.rows.execute(query, [json.dumps(key)]).fetchone() is not None
 
+    def __iter__(self) -> Iterator[Any]:
+        with self.reading():
+            for (text,) in self.rows.execute("SELECT key FROM models"):
+                yield key_in(text)
+
     def records(self) -> list[tuple[Any, int, float]]:
         """Return the key, the rounds and the loss of each model."""
         with self.reading():
@@ -119,7 +124,7 @@ class ModelTable:
         with self.reading():
             rows = self.rows.execute("SELECT key, rounds, loss, model FROM models ORDER BY key")
             while some := rows.fetchmany(MODELS_PER_PART):
-                yield [(json.loads(key), *rest) for key, *rest in some]
+                yield [(key_in(key), *rest) for key, *rest in some]
 
     def copy_to(self, path: str | Path) -> None:
         """Write all models to another file, atomically."""

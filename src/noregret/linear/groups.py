@@ -8,7 +8,6 @@ from collections import OrderedDict
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from itertools import islice
-from numbers import Integral
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -21,11 +20,10 @@ from noregret.base.model_table import ModelTable, Row
 from noregret.checks import whole
 from noregret.errors import NoRegretError
 from noregret.linear.inputs import row_count
-from noregret.linear.keyed_rows import rows_by_key, taken, without_column
+from noregret.linear.keyed_rows import Key, key_of, rows_by_key, taken, twins, without_column
 from noregret.linear.learner import Learner
 from noregret.linear.pooled import Pooled, is_poolable
 
-Key = str | int | tuple[str | int, ...]
 # Bytes for learners held in memory at the same time.
 MEMORY = 1 << 30
 # Learners that are measured to find out how many fit, and the calls between two measurements.
@@ -116,6 +114,9 @@ class Groups:
         """Learn the outcome of an example."""
         with self._lock:
             learner = self._fetched(key)
+            if learner is None:
+                key = self._named(key)
+                learner = self._fetched(key)
             if learner is not None:
                 learner.learn_one(x, y)
                 return
@@ -196,6 +197,7 @@ class Groups:
     def using(self, key: Key) -> Iterator[Learner]:
         """Lock, and give the learner of a key to learn with; a new one is kept if it learns."""
         with self._lock:
+            key = self._named(key)
             learner = self.fetch(key)
             try:
                 yield learner
@@ -216,10 +218,22 @@ class Groups:
             return found
 
     def __contains__(self, key: object) -> bool:
-        found = key_of(key)
         with self._lock:
-            tiers = self._live, self._pooled, self._parked
-            return any(tier is not None and found in tier for tier in tiers)
+            return self._has(self._named(key))
+
+    def _has(self, key: Key) -> bool:
+        """Return whether there is a learner of just this key."""
+        tiers = self._live, self._pooled, self._parked
+        return any(tier is not None and key in tier for tier in tiers)
+
+    def _named(self, key: Any) -> Key:
+        """Return a key as its learner has it: files may have text for a number, or the reverse."""
+        found = key_of(key)
+        if not self._has(found):
+            for other in twins(found):
+                if self._has(other):
+                    return other
+        return found
 
     def __iter__(self) -> Iterator[Key]:
         return (record.key for record in self.records())
@@ -259,7 +273,18 @@ class Groups:
     def _known(self, key: Key) -> Learner:
         """Return the learner of a key; for an unknown one the untrained learner."""
         found = self._fetched(key)
+        found = self._fetched(self._named(key)) if found is None else found
+        if found is None:
+            self._check_kind(key)
         return self.learner if found is None else found
+
+    def _check_kind(self, key: Key) -> None:
+        """Raise an error for a key that cannot be one of these."""
+        pooled = () if self._pooled is None else self._pooled.slots
+        tiers = self._live, pooled, self._parked or ()
+        first = next((key for tier in tiers for key in islice(tier, 1)), None)
+        if first is not None and isinstance(first, tuple) != isinstance(key, tuple):
+            raise TypeError(f"keys are of another kind here, such as {first!r}: got {key!r}")
 
     def _fetched(self, key: Key) -> Learner | None:
         """Return the learner of a key, from the file if need be; None for an unknown key."""
@@ -442,17 +467,6 @@ class Groups:
     def __repr__(self) -> str:
         bound = f"memory={self.memory}" if self.resident is None else f"resident={self.resident}"
         return f"Groups({self.learner!r}, {bound})"
-
-
-def key_of(key: Any) -> Key:
-    """Return a key, or raise TypeError if it is not one."""
-    if isinstance(key, str):
-        return str(key)
-    if isinstance(key, Integral) and not isinstance(key, bool):
-        return int(key)
-    if isinstance(key, tuple) and len(key) > 1 and not any(isinstance(part, tuple) for part in key):
-        return tuple(key_of(part) for part in key)  # type: ignore[misc]
-    raise TypeError(f"a key is a string or a whole number, or a tuple of several: got {key!r}")
 
 
 def bare(learner: Learner) -> bytes:

@@ -1,14 +1,16 @@
-"""Rows of many keys: those of each key, of tables of any kind."""
+"""Keys, and the rows of each key in tables of any kind."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from numbers import Integral
 from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 K = TypeVar("K", bound=object)
+Key = str | int | tuple[str | int, ...]
 
 
 def rows_by_key(keys: list[K]) -> Iterator[tuple[K, NDArray[np.int64]]]:
@@ -53,3 +55,24 @@ def without_column(X: Any, name: str) -> tuple[Any, list[Any]]:
     if hasattr(X, "drop_columns"):
         return X.drop_columns([name]), values
     return (X.drop(columns=[name]) if hasattr(X, "iloc") else X.drop(name)), values
+
+
+def twins(key: Key) -> Iterator[Key]:
+    """Yield the same key with numbers as text, and with text as numbers."""
+    if isinstance(key, tuple):
+        yield tuple(map(str, key))
+    elif isinstance(key, int):
+        yield str(key)
+    elif key.isascii() and key.lstrip("-").isdigit() and str(int(key)) == key:
+        yield int(key)
+
+
+def key_of(key: Any) -> Key:
+    """Return a key, or raise TypeError if it is not one."""
+    if isinstance(key, str):
+        return str(key)
+    if isinstance(key, Integral) and not isinstance(key, bool):
+        return int(key)
+    if isinstance(key, tuple) and len(key) > 1 and not any(isinstance(part, tuple) for part in key):
+        return tuple(key_of(part) for part in key)  # type: ignore[misc]
+    raise TypeError(f"a key is a string or a whole number, or a tuple of several: got {key!r}")

@@ -14,7 +14,7 @@ from noregret.linear.engine.state_pool import StatePool
 from noregret.linear.learner import Learner
 
 if TYPE_CHECKING:
-    from noregret.linear.groups import Key
+    from noregret.linear.keyed_rows import Key
 
 # Estimated bytes of a key besides its state: its text, and its places in dicts.
 BYTES_PER_KEY = 250

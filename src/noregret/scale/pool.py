@@ -150,7 +150,7 @@ class Progress:
                 f" {lost}",
                 (
                     "look above and in the system's log for the reason, such as no memory",
-                    "in a script, start workers under ‘if __name__ == \"__main__\":’",
+                    'in a script, start workers under ‘if __name__ == "__main__":’',
                 ),
             )
         self.left.append(number)

@@ -20,7 +20,7 @@ from noregret.proof.record.moment import curve_of
 
 if TYPE_CHECKING:
     from noregret.app.commands.run.runner import Run
-    from noregret.linear.groups import Key
+    from noregret.linear.keyed_rows import Key
     from noregret.proof.certificates.certificate import Certificate
 
 
