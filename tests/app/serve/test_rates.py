@@ -16,7 +16,7 @@ PREDICT = "/models/default/predict"
 
 
 def test_a_server_refuses_what_is_above_its_rate(tmp_path: Path) -> None:
-    server = Server(tmp_path, "--learner", "nlms", "--store", "s.db", "--rate", "2")
+    server = Server(tmp_path, "--learner", "nlms", "--store", "s.db", "--max-rate", "2")
     try:
         lines = b'{"x": {"a": 1}}\n' * 500
         batch = server.call("POST", PREDICT, lines, Content_Type="application/x-ndjson")

@@ -66,7 +66,7 @@ OPTIONS = [
     ),
     ask.option(
         ADDRESS,
-        "--rate",
+        "--max-rate",
         metavar="N",
         type=ask.whole_number,
         help="Examples per second of each API key, or in all without keys (default: no limit).",
@@ -119,10 +119,10 @@ def listen(given: Namespace, what: Configuration) -> None:
             f"--host {given.host}: other machines could connect, but no API key is configured",
             "create one with --new-key NAME and serve with --config",
         )
-    if given.rate is not None:
-        if given.rate < 1:
-            raise WrongUsage("--rate is at least 1")
-        what.rate = float(given.rate)
+    if given.max_rate is not None:
+        if given.max_rate < 1:
+            raise WrongUsage("--max-rate is at least 1")
+        what.rate = float(given.max_rate)
     if (given.tls_certificate is None) != (given.tls_key is None):
         raise WrongUsage("--tls-certificate and --tls-key go together")
     try:
