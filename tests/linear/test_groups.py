@@ -15,6 +15,7 @@ import noregret as nr
 from noregret.base.model_file import dumps
 from noregret.errors import BadExample, ModelFileError
 from noregret.linear.groups import Groups, bytes_of
+from noregret.streams import prepared
 from tests.thorough import paired
 
 RNG = np.random.default_rng(5)
@@ -252,3 +253,10 @@ def test_a_key_of_another_kind_is_refused() -> None:
     with pytest.raises(TypeError, match="such as"):
         shops.predict_one("Oslo", {"sun": 1.0})
     assert shops.predict_one(("Oslo", "2"), {"sun": 1.0}) == 0.0
+
+
+def test_a_prepared_learner_is_refused_rather_than_used_without() -> None:
+    with pytest.raises(ValueError, match="without streams.prepared"):
+        nr.Groups(prepared(nr.Nlms(), text="remark"))
+    with pytest.raises(ValueError, match="without streams.prepared"):
+        nr.Service(prepared(nr.Nlms(), text="remark"), ":memory:")

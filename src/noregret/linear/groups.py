@@ -84,6 +84,11 @@ class Groups:
             raise TypeError(f"Groups takes a learner, such as Auto(): got {learner!r}")
         if learner.rounds:
             raise ValueError("the learner has learned already: give an untrained one (clone())")
+        if learner._entry.prepare is not None:
+            raise ValueError(
+                "the groups of ‘noregret run --group’ take raw rows; others take examples as the"
+                " learner does, without streams.prepared"
+            )
         self.learner = learner.clone()
         self.resident = None if resident is None else whole("resident", resident)
         self.memory = whole("memory", memory)
@@ -459,8 +464,9 @@ class Groups:
         """
         table = ModelTable(path)
         learner = loads(table.fact("learner") or b"", str(path), loss)
+        prepare, learner._entry.prepare = learner._entry.prepare, None
         groups = cls(learner, resident=resident, memory=memory)
-        groups._parked, groups._prepare = table, learner._entry.prepare
+        groups._parked, groups._prepare = table, prepare
         groups.learner._entry.prepare = groups._prepare
         return groups
 

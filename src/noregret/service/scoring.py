@@ -88,6 +88,11 @@ def check_learner(learner: Any) -> None:
         raise TypeError(f"a service takes a learner, such as Auto(): got {learner!r}")
     if learner.rounds:
         raise ValueError("the learner has learned already: give an untrained one (clone())")
+    if learner._entry.prepare is not None:
+        raise ValueError(
+            "a service takes examples as its learner does, without streams.prepared: send words and"
+            " parts of dates as features"
+        )
 
 
 def is_python_loss(value: Any) -> bool:
