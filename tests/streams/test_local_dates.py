@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 
 import noregret as nr
 from noregret.errors import DataWarning
-from noregret.streams.local_dates import ORDERS, moment_in, orders_in
-from tests.app.run.commands import command, done
+from noregret.streams.local_dates import ORDERS, iso_kind, moment_in, orders_in
+from tests.app.run.commands import command, done, refused
 from tests.thorough import draws
 
 FORMS = {
@@ -187,3 +187,44 @@ def test_infinities_and_booleans_are_no_times(tmp_path: Path, value: Any) -> Non
     other = tmp_path / "inf.csv"
     other.write_text("at,y\n1,1\ninf,2\n3,3\n")
     assert "must be finite" in command("run", other, "--target", "y", "--time", "at").err
+
+
+@pytest.mark.parametrize("suffix", ["csv", "jsonl"])
+@pytest.mark.parametrize("form", ["%d.%m.%Y", "%Y-%m-%d", "%Y-%m-%d %H:%M"])
+@pytest.mark.parametrize("at", [0, 30])
+def test_a_value_among_dates_that_is_none_is_a_bad_row(
+    tmp_path: Path, suffix: str, form: str, at: int
+) -> None:
+    rows = table(form)
+    clean = written(tmp_path / f"clean.{suffix}", rows[:at] + rows[at + 1 :])
+    rows[at]["day"] = "n.d."
+    path = written(tmp_path / f"dirty.{suffix}", rows)
+    said = refused("run", path, "--target", "y")
+    assert f"line {at + 1 + (suffix == 'csv')}: " in said
+    assert "'n.d.'" in said
+    assert "--categories day" in said
+    proof = tmp_path / "proof.json"
+    how = "--target", "y", "--learner", "vaw", "--json"
+    found = json.loads(done("run", path, *how, "--on-error", "skip", "--certificate", proof))
+    wanted = json.loads(done("run", clean, *how))
+    assert found["measures"] == wanted["measures"]
+    done("verify", proof, path)
+    done("run", path, *how, "--categories", "day")
+
+
+def test_an_order_that_is_named_is_refused_with_a_value_that_is_no_date(tmp_path: Path) -> None:
+    rows = table("%d.%m.%Y")
+    for row in rows[1::4]:
+        row["day"] = "unknown"
+    path = written(tmp_path / "days.csv", rows)
+    said = refused("run", path, "--target", "y", "--dates", "day=dmy")
+    assert "does not hold dates in the order dmy: it has 'unknown'" in said
+
+
+@pytest.mark.parametrize(("odd", "dates"), [(6, True), (7, False)])
+def test_nine_in_ten_values_make_a_column_of_dates(odd: int, dates: bool) -> None:
+    texts = [row["day"] for row in table("%d/%m/%Y")]
+    mixed = ["soon"] * odd + texts[odd:]
+    assert orders_in(mixed, 0.9) == (["dmy"] if dates else [])
+    iso = ["soon"] * odd + [row["day"] for row in table("%Y-%m-%d")][odd:]
+    assert iso_kind(iso, 0.9) == ("dates" if dates else None)

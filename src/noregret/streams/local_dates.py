@@ -8,15 +8,20 @@ them. What was detected is named in the same form.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
+from noregret.base.calendar_features import is_written_time
 from noregret.checks import one_of
+from noregret.streams.columns import TIMES
 
 DMY, MDY, YMD = ORDERS = ("dmy", "mdy", "ymd")
 # Values of a column that are inspected.
 SAMPLE_VALUES = 10_000
+# The share of dates from which a column of text is one of dates, and other values are bad rows.
+MIN_DATE_SHARE = 0.9
 LOCAL = re.compile(
     r"\s*(\d{4}|\d{1,2})([/.-])(\d{1,2})\2(\d{4}|\d{2})"
     r"(?:(?:[ T]|,\s*)\s*(\d{1,2}):(\d\d)(?::(\d\d)(?:\.(\d{1,9}))?)?(?:\s*([ap])\.?m\.?)?)?\s*",
@@ -100,15 +105,54 @@ def there(values: Sequence[Any]) -> list[str]:
     return [text for text in texts if text.strip() not in MISSING_WORDS]
 
 
-def orders_in(texts: Sequence[str]) -> list[str]:
-    """Return the orders in which all of some texts are dates; dots go with the day first."""
-    if not texts or LOCAL.fullmatch(texts[0]) is None:
+def orders_in(texts: Sequence[str], share: float = 1.0) -> list[str]:
+    """Return the orders in which the most of some texts are dates; dots go with the day first.
+
+    At least a ``share`` of them must be dates in that order.
+    """
+    dates = most_of(texts, share, lambda text: LOCAL.fullmatch(text) is not None)
+    counts = Counter(dates)
+    held = {order: dates_in(counts, order) for order in ORDERS}
+    best = max(held.values())
+    if not dates or best < share * len(texts):
         return []
-    distinct = set(texts)
-    found = [
-        order for order in ORDERS if all(moment_in(text, order) is not None for text in distinct)
-    ]
-    return [DMY] if len(found) > 1 and all("." in text for text in distinct) else found
+    found = [order for order in ORDERS if held[order] == best]
+    return [DMY] if len(found) > 1 and all("." in text for text in counts) else found
+
+
+def has_order(texts: Sequence[str], order: str, share: float) -> bool:
+    """Return whether at least a share of some texts are dates in an order."""
+    return dates_in(Counter(texts), order) >= share * len(texts)
+
+
+def dates_in(counts: Mapping[str, int], order: str) -> int:
+    """Return how many of some counted texts are dates in an order."""
+    return sum(many for text, many in counts.items() if moment_in(text, order) is not None)
+
+
+def iso_kind(texts: Sequence[str], share: float) -> str | None:
+    """Return the kind of times, written as 2024-12-31, that at least a share of texts are."""
+    from noregret.streams.csv_repair import moment
+
+    counts = Counter(most_of(texts, share, is_written_time))
+    held = {
+        kind: sum(many for text, many in counts.items() if moment(text, kind) is not None)
+        for kind in TIMES
+    }
+    best = max(TIMES, key=held.__getitem__)  # dates, if as many
+    return best if counts and held[best] >= share * len(texts) else None
+
+
+def most_of(texts: Sequence[str], share: float, wanted: Callable[[str], bool]) -> list[str]:
+    """Return the wanted texts; none if they are less than a share of all."""
+    found: list[str] = []
+    allowed = (1 - share) * len(texts) + 1e-9
+    for k, text in enumerate(texts):
+        if wanted(text):
+            found.append(text)
+        elif k + 1 - len(found) > allowed:
+            return []
+    return found
 
 
 def as_times(column: Any, order: str, dates: bool) -> Any:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -49,6 +49,9 @@ MAX_REMEMBERED_GROUPS, MAX_LISTED = 10_000, 10
 class TableReading(Reading):
     """A pass in which every block is a table with the same columns."""
 
+    # The share of its first values that must be dates for a column of text to be one of dates.
+    min_date_share: ClassVar[float] = 1.0
+
     def __init__(self, stream: Stream, learning: bool, state: State | None) -> None:
         self.kinds: dict[str, str] | None = None
         self.settled: Roles | None = None
@@ -61,6 +64,7 @@ class TableReading(Reading):
         self.looked_at = False  # whether the first rows were looked at
         self.many = ManyValues(learning, stream.paths[0])
         self.days: dict[str, str] = {}  # the kinds of columns of dates such as 31/12/2024
+        self.iso_times: dict[str, str] = {}  # those of 2024-12-31 with other text among them
         super().__init__(stream, learning, state)
 
     def columns_state(self) -> dict[str, Any]:
@@ -104,8 +108,8 @@ class TableReading(Reading):
         return first
 
     def find_dates(self, columns: Mapping[str, Sequence[Any]], where: str) -> None:
-        """Detect columns of dates such as 31/12/2024 from their first values."""
-        from noregret.streams.local_dates import order_of, usual_order
+        """Detect columns of dates from their first values: 31/12/2024, or 2024-12-31 in text."""
+        from noregret.streams.local_dates import iso_kind, order_of, there, usual_order
 
         options = self.options
         if options.missing == ASLEEP or (options.target is None and self.learning):
@@ -115,29 +119,39 @@ class TableReading(Reading):
             used = name not in apart and (not options.keep or name in options.keep)
             if used and name not in options.text and name not in self.days:
                 named = order_of(options.dates, name)
-                if named is not None or (options.sniff and self.learning):
+                detects = options.sniff and self.learning
+                if named is not None or detects:
                     self.find_order(name, values, named, usual_order(options.dates), where)
+                share, open_still = self.min_date_share, name not in self.days and not self.at_once
+                if share < 1 and open_still and (detects or name in options.time):
+                    kind = iso_kind(there(values), share)
+                    self.iso_times |= {} if kind is None else {name: kind}
 
     def find_order(
         self, name: str, values: Sequence[Any], named: str | None, usual: str | None, where: str
     ) -> None:
         """Detect in which order a column holds dates, if it does."""
-        from noregret.streams.local_dates import has_time, orders_in, there
+        from noregret.streams.local_dates import has_order, has_time, moment_in, orders_in, there
 
         texts = there(values)
-        orders = orders_in(texts)
-        if named is not None and named not in orders and texts:
-            what = f"column {name!r} does not hold dates in the order {named}: it has {texts[0]!r}"
-            raise NoRegretError(what, Use("dates", text="leave it out of {}"), file=where)
+        orders = orders_in(texts, self.min_date_share)
         given = named or usual
-        if given in orders:
+        if named is not None and texts:
+            if not has_order(texts, named, self.min_date_share):
+                odd = next(text for text in texts if moment_in(text, named) is None)
+                what = f"column {name!r} does not hold dates in the order {named}: it has {odd!r}"
+                raise NoRegretError(what, Use("dates", text="leave it out of {}"), file=where)
+            orders = [named]
+        elif given in orders:
             orders = [given]
         if len(orders) == 1 and (given is not None or not self.at_once):
-            self.days[name] = TIME if any(map(has_time, texts)) else DATE
+            dates = [text for text in texts if moment_in(text, orders[0]) is not None]
+            self.days[name] = TIME if any(map(has_time, dates)) else DATE
             self.add_dates([f"{name}={orders[0]}"])
         elif orders and not self.at_once:
+            shown = next(text for text in texts if moment_in(text, orders[0]) is not None)
             tell(
-                f"column {name!r} holds dates such as {texts[0]!r}, which are taken as categories:"
+                f"column {name!r} holds dates such as {shown!r}, which are taken as categories:"
                 " whether the day or the month comes first cannot be told from its first values",
                 (
                     Use("dates", orders[0], "say which with {}"),
@@ -157,7 +171,7 @@ class TableReading(Reading):
         if self.at_once or not options.sniff or options.missing == ASLEEP or not self.learning:
             return
         apart = {options.target, options.group, *options.drop, *options.categories, *options.time}
-        apart |= self.days.keys()
+        apart |= self.days.keys() | self.iso_times.keys()
         for name, values in columns.items():
             used = name not in apart and (not options.keep or name in options.keep)
             if not used or name in options.text:

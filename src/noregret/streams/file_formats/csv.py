@@ -34,6 +34,7 @@ from noregret.streams.csv_repair import (
     row_lines,
     split_names,
 )
+from noregret.streams.local_dates import MIN_DATE_SHARE
 from noregret.streams.options import (
     ASLEEP,
     AUTO,
@@ -78,6 +79,8 @@ class Parsed(NamedTuple):
 
 class CsvReading(TableReading):
     """One pass through CSV files."""
+
+    min_date_share = MIN_DATE_SHARE
 
     def __init__(self, stream: Stream, learning: bool, state: State | None) -> None:
         self.header: list[str] | None = None
@@ -234,10 +237,10 @@ class CsvReading(TableReading):
         if sample.strip() and not self.looks_plain(sample):
             from noregret.streams.csv_columns import columns_in
 
-            path, form = self.paths[0], (self.header, self.delimiter, self.options)
-            kinds, self.decimals, texts = columns_in(sample, *form, self.may_be_written, path)
-            self.find_texts(texts, path)
-            kinds |= self.days
+            form = self.header, self.delimiter, self.options, self.may_be_written, self.paths[0]
+            kinds, self.decimals, texts = columns_in(sample, *form)
+            self.find_texts(texts, self.paths[0])
+            kinds |= self.days | self.iso_times
         for words in (*self.options.categories, *self.options.text, self.options.group):
             if words in kinds:
                 kinds[words] = TEXT
@@ -474,8 +477,8 @@ class CsvReading(TableReading):
 class CsvStream(Stream):
     """Comma-separated files, or ones with another delimiter, usually with a header.
 
-    Whether a column holds numbers, booleans or text is inferred from the first megabyte and then
-    fixed. All numbers are parsed as correctly rounded floats.
+    The kinds of columns are inferred from the first megabyte and then fixed. All numbers are parsed
+    as correctly rounded floats.
     """
 
     name = "csv"

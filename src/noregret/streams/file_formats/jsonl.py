@@ -32,7 +32,7 @@ from noregret.streams.columns import (
 from noregret.streams.columns_to_rows import empty, no_outcome
 from noregret.streams.json_forecasts import kinds_of, table_of
 from noregret.streams.json_lines import Lines, lines_of, one_by_one, parse
-from noregret.streams.local_dates import SAMPLE_VALUES, order_of
+from noregret.streams.local_dates import MIN_DATE_SHARE, SAMPLE_VALUES, order_of
 from noregret.streams.options import ASLEEP, STOP, WRITTEN
 from noregret.streams.stream import State, Stream, reader_of
 from noregret.streams.table_reading import TableReading
@@ -48,6 +48,7 @@ class JsonlReading(TableReading):
     The fields that the options name must be among those of the first lines.
     """
 
+    min_date_share = MIN_DATE_SHARE
     checked = False
     told_lost = False  # whether it was told of a line that has neither id nor target
 
@@ -344,13 +345,19 @@ class JsonlReading(TableReading):
             self.find_dates({name: [value]}, self.paths[0])
         if name in self.days:
             return self.days[name]
-        return TIME if name in options.time else None
+        # Of a field of dates, this is a word for a missing value, or refused.
+        among_dates = name in self.iso_times and isinstance(value, str)
+        return TIME if name in options.time or among_dates else None
 
     def time_in(self, name: str, value: Any, kind: str) -> dict[str, float]:
         """Return the features of a date or time."""
         from noregret.streams.raw_values import time_in
 
-        seconds = time_in(value, name, order_of(self.options.dates, name))
+        try:
+            seconds = time_in(value, name, order_of(self.options.dates, name))
+        except BadExample as error:
+            error.cures += (Use("categories", [name], "read the field as names ({})"),)
+            raise
         return (
             self.gap_in(name) if math.isnan(seconds) else features_at(name, seconds, kind == DATE)
         )
