@@ -256,7 +256,7 @@ def test_a_key_of_another_kind_is_refused() -> None:
 
 
 def test_a_prepared_learner_is_refused_rather_than_used_without() -> None:
-    with pytest.raises(ValueError, match="without streams.prepared"):
+    with pytest.raises(ValueError, match=r"without streams\.prepared"):
         nr.Groups(prepared(nr.Nlms(), text="remark"))
-    with pytest.raises(ValueError, match="without streams.prepared"):
+    with pytest.raises(ValueError, match=r"without streams\.prepared"):
         nr.Service(prepared(nr.Nlms(), text="remark"), ":memory:")

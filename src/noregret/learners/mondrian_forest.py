@@ -92,6 +92,7 @@ class MondrianForest(Learner):
 
     name = "mondrian-forest"
     _for_classes = "mondrian-forest-classes"
+    _weightless = True
     engine: Forest
     theorems = (
         Theorem(

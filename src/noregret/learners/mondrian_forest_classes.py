@@ -57,6 +57,7 @@ class MondrianForestClasses(ClassLearner):
 
     name = "mondrian-forest-classes"
     _for_classes = "mondrian-forest-classes"
+    _weightless = True
     engine: ClassForest
     theorems = (
         Theorem(

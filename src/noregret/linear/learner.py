@@ -50,6 +50,8 @@ class Learner(Named, ExampleCalls):
     # The name of the learner that estimators use for more than two classes; if None, they use one
     # per class.
     _for_classes: ClassVar[str | None] = None
+    # True if there are no weights to measure the comparators in hindsight by.
+    _weightless: ClassVar[bool] = False
 
     @property
     def engine(self) -> Engine:

@@ -43,6 +43,9 @@ Found = TypeVar("Found", "Answer", "Margin")
 MAX_PENALTY = 0.1 * MAX_PARAMETER
 Floats = NDArray[np.float64]
 
+# The norm of comparators for learners that have no weights to compare with.
+WEIGHTLESS_RADIUS = 10.0
+
 
 class Evidence(Facts):
     """A game as a theorem sees it."""
@@ -77,7 +80,9 @@ class Evidence(Facts):
         return self.norm
 
     def as_long_as_the_last(self) -> Answer:
-        """Return the best predictor whose norm is at most that of the last weights."""
+        """Return the best predictor whose norm is at most that of the last weights, if any."""
+        if self.learner._weightless:
+            return self.best_in_ball(WEIGHTLESS_RADIUS)
         found = self.best_in_ball(self.comparable_norm)
         return replace(found, comparator=f"{found.comparator}, as long as the last weights")
 
