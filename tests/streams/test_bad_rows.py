@@ -48,7 +48,7 @@ BAD = {
     },
     "tsv": {"1\tx": "2 values, but there are 4 columns", "x\tx\ttrue\t3": "'x' is not a number"},
     "jsonl": {
-        '{"a": 1, "town": "new"': "Expecting",
+        '{"a": 1, "town": "new"': "not valid JSON (Expecting",
         "[1]": "an example is an object",
         '{"a": 1} {"a": 2}': "Extra data",
         '{"a": 1, "town": "new"}': "there is no outcome in the field 'sold'",

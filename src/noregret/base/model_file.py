@@ -249,8 +249,11 @@ def read_parts(
         raise
     except (SafetensorError, AttributeError, OSError, ValueError, TypeError, KeyError) as error:
         if is_of_groups(path):
-            cure = "in Python, noregret.Groups.load reads it, and groups[key] is one of them"
-            raise wrong(f"a file of one model per group, not {what}", cure, file=path) from None
+            raise wrong(
+                f"a file of one model per group, which ‘noregret run --group’ writes, not {what}",
+                "in Python, noregret.Groups.load reads it and predicts; groups[key] is one of them",
+                file=path,
+            ) from None
         raise wrong(f"not {what}, or a damaged one", file=path) from error
 
 

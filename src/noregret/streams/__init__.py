@@ -179,8 +179,10 @@ def format_of(paths: Sequence[str], options: Options) -> type[Stream]:
         return kind
     if paths[0] == STDIN:
         raise WrongUsage("standard input has no extension", SAY_FORMAT)
+    json = suffix_of(paths[0]) == ".json"
+    cures = [Use("format", "jsonl", "if each line is an object, use {}")] if json else []
     raise WrongUsage(
         f"files that end in {suffix_of(paths[0]) or 'nothing'} are not known",
-        (f"use one of {', '.join(by_suffix)}", SAY_FORMAT),
+        (*cures, f"use one of {', '.join(by_suffix)}", SAY_FORMAT),
         file=paths[0],
     )

@@ -7,10 +7,12 @@ import json
 import re
 from typing import Any, NamedTuple
 
-from noregret.errors import BadExample
+from noregret.errors import BadExample, Use
 from noregret.streams.columns import BOOLEAN, NUMBER, TEXT, kind_of
 from noregret.streams.source import Piece
 
+# The cure for a line that cannot be parsed.
+LEAVE_OUT = Use("on_error", "skip", "leave such lines out ({})")
 # Nesting depth of a line: more than any example has, and safe for the stack of every parser.
 MAX_NESTING = 64
 # Up to this many lines are parsed faster one by one than by Arrow.
@@ -92,7 +94,8 @@ def one_by_one(lines: list[bytes]) -> tuple[list[tuple[int, Any]], list[BadExamp
             what = f"field {error.name[:40]!r} is given twice"
             faults.append(BadExample(what, "leave one out", line=number))
         except json.JSONDecodeError as error:
-            faults.append(BadExample(error.msg, line=number, column=error.colno))
+            what = f"not valid JSON ({error.msg})"
+            faults.append(BadExample(what, LEAVE_OUT, line=number, column=error.colno))
         except UnicodeDecodeError as error:
             faults.append(BadExample(f"byte {error.start + 1} is not UTF-8 text", line=number))
         except RecursionError:

@@ -20,8 +20,6 @@ from noregret.streams.columns import TIMES
 DMY, MDY, YMD = ORDERS = ("dmy", "mdy", "ymd")
 # Values of a column that are inspected.
 SAMPLE_VALUES = 10_000
-# The share of dates from which a column of text is one of dates, and other values are bad rows.
-MIN_DATE_SHARE = 0.9
 LOCAL = re.compile(
     r"\s*(\d{4}|\d{1,2})([/.-])(\d{1,2})\2(\d{4}|\d{2})"
     r"(?:(?:[ T]|,\s*)\s*(\d{1,2}):(\d\d)(?::(\d\d)(?:\.(\d{1,9}))?)?(?:\s*([ap])\.?m\.?)?)?\s*",

@@ -44,6 +44,8 @@ if TYPE_CHECKING:
 # Names of other groups that are kept, to suggest a similar one if the requested one is missing, and
 # of those that are listed.
 MAX_REMEMBERED_GROUPS, MAX_LISTED = 10_000, 10
+# The share of dates from which a column of text is one of dates, and other values are bad rows.
+MIN_DATE_SHARE = 0.9
 
 
 class TableReading(Reading):

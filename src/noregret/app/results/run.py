@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from noregret.errors import NoRegretError, as_option
+from noregret.errors import Cure, NoRegretError, Use, as_option
 
 if TYPE_CHECKING:
     from noregret.app.results.findings import Found
@@ -116,7 +116,13 @@ MAX_REPORTED_ROWS = 10
 
 def skipped(error: NoRegretError) -> Skipped:
     """Return the row that an error is about, in the words of the command line."""
-    return Skipped(error.place, error.reasoned(as_option))
+    given = NoRegretError(error.what, [c for c in error.cures if not is_skipping(c)])
+    return Skipped(error.place, given.reasoned(as_option))
+
+
+def is_skipping(cure: Cure) -> bool:
+    """Return whether a cure is to skip bad rows, which is done already."""
+    return isinstance(cure, Use) and cure.name == "on_error"
 
 
 @dataclass(frozen=True)

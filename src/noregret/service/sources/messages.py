@@ -25,6 +25,8 @@ def request_of(message: Message, target: str) -> Request:
     An example without a label is to be predicted, one with a label to be learned; without ``id``,
     its position is its id.
     """
+    if message.fault:
+        raise BadMessage(message.fault, f"put JSON there: {FORM}")
     try:
         found = json.loads(message.body)
     except (ValueError, RecursionError) as error:

@@ -87,12 +87,15 @@ class Redis:
     def _messages(self, found: list[Any]) -> list[Message]:
         return [
             Message(
-                stream, f"redis:{stream}:{name.decode()}", (fields or {}).get(FIELD, b""),
+                stream,
+                f"redis:{stream}:{name.decode()}",
+                (fields or {}).get(FIELD, b""),
                 (stream, name),
+                "" if FIELD in (fields or {}) else "the entry has no field 'data'",
             )
             for stream, entries in found
             for name, fields in entries
-        ]  # fmt: skip
+        ]
 
     def finish(self, messages: Iterable[Message]) -> None:
         """Acknowledge entries."""

@@ -38,12 +38,15 @@ class Message(NamedTuple):
         The contents.
     handle
         Identifies it to the source.
+    fault
+        Why there are no contents; empty if there are.
     """
 
     topic: str
     position: str
     body: bytes
     handle: Any = None
+    fault: str = ""
 
 
 @dataclass

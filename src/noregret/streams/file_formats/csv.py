@@ -34,7 +34,6 @@ from noregret.streams.csv_repair import (
     row_lines,
     split_names,
 )
-from noregret.streams.local_dates import MIN_DATE_SHARE
 from noregret.streams.options import (
     ASLEEP,
     AUTO,
@@ -49,7 +48,7 @@ from noregret.streams.options import (
 from noregret.streams.parsing.text import count_lines, parse_csv
 from noregret.streams.source import MAX_LINE, STDIN, Piece
 from noregret.streams.stream import StartAgain, State, Stream, reader_of
-from noregret.streams.table_reading import TableReading
+from noregret.streams.table_reading import MIN_DATE_SHARE, TableReading
 
 # Bytes from which the kinds of columns are inferred.
 SAMPLE_BYTES = 1 << 20

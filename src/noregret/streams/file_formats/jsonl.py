@@ -32,12 +32,14 @@ from noregret.streams.columns import (
 from noregret.streams.columns_to_rows import empty, no_outcome
 from noregret.streams.json_forecasts import kinds_of, table_of
 from noregret.streams.json_lines import Lines, lines_of, one_by_one, parse
-from noregret.streams.local_dates import MIN_DATE_SHARE, SAMPLE_VALUES, order_of
+from noregret.streams.local_dates import SAMPLE_VALUES, order_of
 from noregret.streams.options import ASLEEP, STOP, WRITTEN
 from noregret.streams.stream import State, Stream, reader_of
-from noregret.streams.table_reading import TableReading
+from noregret.streams.table_reading import MIN_DATE_SHARE, TableReading
 from noregret.streams.waiting_lines import Waiting
 
+# What a line may hold instead of an object, for messages.
+JSON_TYPES = {list: "a list", str: "text", bool: "a boolean", int: "a number", float: "a number"}
 # Characters of an outcome that a message shows.
 MAX_SHOWN = 40
 
@@ -276,7 +278,9 @@ class JsonlReading(TableReading):
     def features_of(self, example: Any) -> tuple[dict[str, float], float | str]:
         """Return the features of an example by name, and its outcome."""
         if not isinstance(example, dict):
-            raise BadExample('an example is an object: {"name": value, …}')
+            got = JSON_TYPES.get(type(example), "null")
+            cure = "write one object per line"
+            raise BadExample(f'an example is an object, {{"name": value, …}}, got {got}', cure)
         options = self.options
         target = example.pop(options.target, None) if options.target is not None else None
         outcome = self.outcome_of(target, example) if self.learning else math.nan

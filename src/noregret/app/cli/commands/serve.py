@@ -6,7 +6,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from noregret.app.cli import options as ask
-from noregret.errors import NoRegretError, WrongUsage
+from noregret.errors import NoRegretError, Use, WrongUsage
 
 if TYPE_CHECKING:
     from argparse import Namespace
@@ -188,6 +188,8 @@ def listen(given: Namespace, what: Configuration) -> None:
 def run(server: uvicorn.Server, given: Namespace, ended: Callable[[], None]) -> None:
     """Run a server until a signal ends it, and tell its address once it can be reached."""
     import asyncio
+    import logging
+    import os
     import signal
     from contextlib import nullcontext, suppress
 
@@ -219,8 +221,22 @@ def run(server: uvicorn.Server, given: Namespace, ended: Callable[[], None]) -> 
         server.force_exit, server.should_exit = server.should_exit, True  # at once if asked again
         ended()
 
+    why: list[str] = []
+
+    def is_other(record: logging.LogRecord) -> bool:
+        if isinstance(record.msg, OSError):  # it cannot listen, which is told below
+            why.append(f" ({os.strerror(record.msg.errno or 0).lower()})")
+        return not isinstance(record.msg, OSError)
+
+    log = logging.getLogger("uvicorn.error")
+    log.addFilter(is_other)
     try:
         with asyncio.Runner(loop_factory=new_loop) as runner:
             runner.run(main())
-    except SystemExit:  # it has said why
-        raise NoRegretError(f"{given.host}:{given.port}: cannot listen there") from None
+    except SystemExit:
+        raise NoRegretError(
+            f"{given.host}:{given.port}: cannot listen there{''.join(why[:1])}",
+            Use("port", text="choose another port with {}"),
+        ) from None
+    finally:
+        log.removeFilter(is_other)

@@ -30,7 +30,10 @@ def nothing_learned(run: Run) -> BaseException:
             " learn from: to predict with a model, use ‘noregret predict’"
         )
     run.reading.check_group()
-    return NoRegretError(f"{where}: there are no examples in it")
+    sheet = run.stream.options.sheet
+    kind = "table" if run.stream.name == "sqlite" else "sheet"
+    part = "it" if sheet is None else f"the {kind} {sheet!r}"
+    return NoRegretError(f"{where}: there are no examples in {part}")
 
 
 def one_label(run: Run) -> BaseException:
