@@ -140,7 +140,7 @@ def processors() -> int:
 
 @contextlib.contextmanager
 def without_interrupts() -> Iterator[None]:
-    """Have processes that are started here ignore Ctrl-C, which is for the one that waits."""
+    """Make processes that are started here ignore Ctrl-C, which is for the one that waits."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return

@@ -26,7 +26,7 @@ REFUSALS = ("invalid", "conflict", "unknown", "expired")
 
 
 class Play:
-    """What is done for each request.
+    """The steps of each request.
 
     Parameters
     ----------

@@ -60,7 +60,7 @@ class Desk:
         self._disk.start()
 
     def put(self, requests: Sequence[Asks], tell: Tell, count: int = 1) -> None:
-        """Have ``tell`` called with the replies to some requests, once they are on disk.
+        """Do some requests, and call ``tell`` with the replies once they are on disk.
 
         Parameters
         ----------
