@@ -45,7 +45,14 @@ from __future__ import annotations
 from noregret.base.registry import register
 from noregret.checks import one_of
 from noregret.forests.forest import LOSSES, Forest
-from noregret.forests.promise import PRICE, WHERE, checked, promised, regret_to_the_best
+from noregret.forests.promise import (
+    MAX_SPLIT,
+    PRICE,
+    WHERE,
+    checked,
+    promised,
+    regret_to_the_best,
+)
 from noregret.linear.learner import Learner
 from noregret.proof.theorems.assumptions import Structural
 from noregret.proof.theorems.theorem import Theorem
@@ -92,6 +99,7 @@ class MondrianForest(Learner):
 
     name = "mondrian-forest"
     _for_classes = "mondrian-forest-classes"
+    _max_features = MAX_SPLIT
     _weightless = True
     engine: Forest
     theorems = (

@@ -18,7 +18,14 @@ from __future__ import annotations
 
 from noregret.base.registry import register
 from noregret.forests.class_forest import ClassForest
-from noregret.forests.promise import PRICE, WHERE, checked, promised, regret_to_the_best
+from noregret.forests.promise import (
+    MAX_SPLIT,
+    PRICE,
+    WHERE,
+    checked,
+    promised,
+    regret_to_the_best,
+)
 from noregret.linear.class_learner import ClassLearner
 from noregret.proof.theorems.assumptions import Structural
 from noregret.proof.theorems.theorem import Theorem
@@ -57,6 +64,7 @@ class MondrianForestClasses(ClassLearner):
 
     name = "mondrian-forest-classes"
     _for_classes = "mondrian-forest-classes"
+    _max_features = MAX_SPLIT
     _weightless = True
     engine: ClassForest
     theorems = (

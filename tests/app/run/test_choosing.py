@@ -246,3 +246,44 @@ def test_different_values_are_found(values: list[float]) -> None:
     else:
         assert len(found) == 3
         assert set(found) < set(wanted)
+
+
+@pytest.mark.parametrize(
+    ("written", "name", "loss"),
+    [
+        (("up", "down"), "mondrian-forest", "logistic"),
+        ((0, 1), "mondrian-forest", "logistic"),
+        (("up", "down", "flat"), "mondrian-forest-classes", "softmax"),
+        ((0.5, 1, 2.5), "mondrian-forest", "square"),
+    ],
+)
+def test_a_forest_chooses_its_loss_as_auto_does(
+    written: tuple[Any, ...], name: str, loss: str, tmp_path: Path
+) -> None:
+    file, proof = outcomes(tmp_path / "d.csv", *written * 30), tmp_path / "proof.json"
+    args = "--target", "y", "--learner", "mondrian-forest", "-p", "trees=3"
+    found = told(file, *args, "--certificate", proof)
+    assert (found["learner"]["name"], found["loss"]["name"]) == (name, loss)
+    assert found["learner"]["params"]["trees"] == 3
+    done("verify", proof, file)
+    said = told(file, "--target", "y")["loss"]["chosen"]["outcomes"]
+    assert found["loss"]["chosen"]["outcomes"] == said
+
+
+def test_a_loss_that_is_given_to_a_forest_is_kept(tmp_path: Path) -> None:
+    file = outcomes(tmp_path / "d.csv", *(0, 1) * 30)
+    found = told(file, "--target", "y", "--learner", "mondrian-forest", "-p", "loss=square")
+    assert found["loss"]["name"] == "square"
+
+
+@pytest.mark.parametrize(("columns", "noted"), [(255, False), (256, True)])
+def test_features_that_a_forest_does_not_use_are_noted(
+    columns: int, noted: bool, tmp_path: Path
+) -> None:
+    file = tmp_path / "wide.csv"
+    table = np.arange(9)[:, None] + np.arange(columns)
+    frame = pd.DataFrame(table, columns=[f"f{j}" for j in range(columns)])
+    frame.assign(y=0.5 * np.arange(9)).to_csv(file, index=False)
+    ended = command("run", file, "--target", "y", "--learner", "mondrian-forest")
+    assert ended.code == 0
+    assert ("the first 256 of 257 features: --learner auto uses all" in ended.err) is noted

@@ -1,7 +1,7 @@
-"""The learner where none is named, and what it predicts: the first outcomes tell.
+"""What ``auto`` or a forest predicts, unless its loss is given: the first outcomes tell.
 
 Numbers get the square loss, two classes the logistic one, several classes the multiclass version of
-``auto``.
+the learner.
 """
 
 from __future__ import annotations
@@ -15,11 +15,13 @@ from numpy.typing import NDArray
 
 from noregret.app.results import DEFAULT_LEARNER
 from noregret.errors import BadLabel, NoRegretError
+from noregret.linear.learner import is_of_classes
 from noregret.streams.block import only
 from noregret.streams.class_labels import as_text, counted, likely_positive
 from noregret.streams.columns import is_number
 
 if TYPE_CHECKING:
+    from noregret.linear.learner import Learner
     from noregret.streams.block import Block
     from noregret.streams.options import Options
 
@@ -60,16 +62,24 @@ class Choice(NamedTuple):
         return self.outcomes == TWO
 
 
-def is_open(learner: str, params: dict[str, Any]) -> bool:
-    """Return whether the outcomes choose the loss."""
-    return learner == DEFAULT_LEARNER and not any(name in params for name in SETTLING)
+def is_open(learner: Learner, params: dict[str, Any]) -> bool:
+    """Return whether the outcomes choose the loss: the learner has one for each kind of target."""
+    several = learner._for_classes is not None and not is_of_classes(learner)
+    return several and not any(name in params for name in SETTLING)
 
 
-def chosen(block: Block, options: Options, task: str | None = None, loss: str = "") -> Choice:
+def chosen(
+    block: Block,
+    options: Options,
+    task: str | None = None,
+    loss: str = "",
+    learner: type[Learner] | None = None,
+) -> Choice:
     """Choose by the outcomes of a first block.
 
     Text and booleans are classes; so are two different numbers, unless ``task`` is numbers. All
-    others are numbers. With ``loss``, the learner is one of two classes and has that loss.
+    others are numbers. With ``loss``, the learner is one of two classes and has that loss. By
+    default it is ``auto``.
     """
     block = only(block, block.labelled)
     name = loss or "logistic"
@@ -79,7 +89,7 @@ def chosen(block: Block, options: Options, task: str | None = None, loss: str = 
         why = f"as --positive {shlex.quote(options.positive)} says"
         return Choice(TWO, name, f"{why}; the loss is {name}", why)
     if block.values is not None and len(block) and task != NUMBERS:
-        return text_chosen(block, options, loss)
+        return text_chosen(block, options, loss, learner)
     if block.booleans and task != NUMBERS:
         return two_chosen("false and true", name)
     values = different(block.y)
@@ -89,8 +99,9 @@ def chosen(block: Block, options: Options, task: str | None = None, loss: str = 
         named = () if tuple(values) in WRITTEN else (as_text(values[1]), as_text(values[0]))
         return two_chosen(pair, name, *named)
     if task == CLASSES and not loss:
-        return several_chosen(f"as {AS_CLASSES} says; ")
-    return Choice(NUMBERS, "square", number_words(block, values, task))
+        return several_chosen(f"as {AS_CLASSES} says; ", learner)
+    is_auto = learner is None or learner.name == DEFAULT_LEARNER
+    return Choice(NUMBERS, "square", number_words(block, values, task, is_auto))
 
 
 def first_row(block: Block) -> Block:
@@ -99,7 +110,7 @@ def first_row(block: Block) -> Block:
     return first if first.labelled.any() else replace(first, values=None, booleans=False)
 
 
-def number_words(block: Block, values: list[float], task: str | None) -> str:
+def number_words(block: Block, values: list[float], task: str | None, is_auto: bool) -> str:
     """Say why outcomes are taken as numbers, and how to say otherwise."""
     if block.bases is not None:
         return "square loss, as there are initial predictions"
@@ -110,7 +121,7 @@ def number_words(block: Block, values: list[float], task: str | None) -> str:
         return f"the first are all {values[0]:g}; {AS_CLASSES} if they are classes"
     if 2 < len(many) <= MAX_CLASSLIKE and all(value.is_integer() for value in many):
         return f"{len(many)} different whole numbers; {AS_CLASSES} if they are classes"
-    return "square loss; choose another with -p loss=absolute"
+    return "square loss" + ("; choose another with -p loss=absolute" if is_auto else "")
 
 
 def two_chosen(
@@ -121,7 +132,7 @@ def two_chosen(
     return Choice(TWO, loss, words, pair, positive, negative)
 
 
-def text_chosen(block: Block, options: Options, loss: str) -> Choice:
+def text_chosen(block: Block, options: Options, loss: str, learner: type[Learner] | None) -> Choice:
     """Return the choice for outcomes that are text: two classes, or several."""
     assert block.values is not None
     counts = counted(block, None)
@@ -149,12 +160,14 @@ def text_chosen(block: Block, options: Options, loss: str) -> Choice:
             ("choose another --target", "use --learner auto-classes to take them as classes"),
             file=block.place_of(0).file,
         )
-    return several_chosen()
+    return several_chosen("", learner)
 
 
-def several_chosen(why: str = "") -> Choice:
+def several_chosen(why: str, learner: type[Learner] | None) -> Choice:
     """Return the choice for several classes."""
-    words = f"{why}uses auto-classes, the multiclass version of auto, with the log loss"
+    name = DEFAULT_LEARNER if learner is None else learner.name
+    several = CLASS_LEARNER if learner is None else learner._for_classes
+    words = f"{why}uses {several}, the multiclass version of {name}, with the log loss"
     return Choice(SEVERAL, "softmax", words, why)
 
 

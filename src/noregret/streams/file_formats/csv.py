@@ -164,8 +164,7 @@ class CsvReading(TableReading):
         in_order = not len(self.vocabulary) or bool((places == np.arange(len(places))).all())
         simple = not self.absent and COMMA not in self.marks(roles.columns).values()
         if roles.plain and all(numeric) and in_order and simple and self.options.group is None:
-            at = {name: k for k, name in enumerate(roles.dense_names)}
-            numbers = set(roles.numbers)
+            numbers, at = {*roles.numbers}, {name: k for k, name in enumerate(roles.dense_names)}
             used = [at.get(name, -1) if name in numbers else -1 for name in self.header]
             if roles.target is not None:
                 used[self.header.index(roles.target)] = -2
@@ -476,8 +475,7 @@ class CsvReading(TableReading):
 class CsvStream(Stream):
     """Comma-separated files, or ones with another delimiter, usually with a header.
 
-    The kinds of columns are inferred from the first megabyte and then fixed. All numbers are parsed
-    as correctly rounded floats.
+    The first megabyte decides about the kinds of columns. All numbers are correctly rounded floats.
     """
 
     name = "csv"

@@ -263,7 +263,7 @@ def run(given: Namespace) -> None:
         every=given.every,
         resume=resume,
         command=command_line(),
-        open_loss=is_open(given.learner, params),
+        open_loss=is_open(made, params),
         task=given.task,
         answers=answers,
         save_every=given.save_every,
@@ -430,7 +430,7 @@ def check_task(task: str | None, learner: Any, given: Namespace, params: dict[st
     if given.positive is not None and task == NUMBERS:
         raise WrongUsage("--positive names a class: leave it out with --task numbers")
     predicts = CLASSES if learner.engine.loss.labels else NUMBERS
-    if not is_open(given.learner, params) and predicts != task:
+    if not is_open(learner, params) and predicts != task:
         raise WrongUsage(
             f"{given.learner} predicts {predicts} with the {learner.engine.loss.name} loss, not"
             f" {task}: leave --task out, or --learner"

@@ -206,7 +206,7 @@ class Run:
         loss = "" if self.open_loss else self.learner.engine.loss.name
         if self.answers is not None:
             first = first_row(first)
-        found = chosen(first, self.stream.options, self.task, loss)
+        found = chosen(first, self.stream.options, self.task, loss, type(self.learner))
         if found.outcomes == SEVERAL and self.learner.params.get("delay"):
             raise NoRegretError(
                 "the target has several classes, and a delay is for numbers and two classes",
@@ -223,8 +223,9 @@ class Run:
         """Begin the game of the learner, with the loss and the classes that were chosen for it."""
         self.choice = choice
         if choice is not None and choice.outcomes == SEVERAL:
-            recent = {"recent": self.learner.params["recent"]}
-            self.learner = built(find(CLASS_LEARNER, "learners"), recent)
+            several = find(self.learner._for_classes or CLASS_LEARNER, "learners")
+            shared = {name: self.learner.params[name] for name in several().params}
+            self.learner = built(several, shared)
         elif choice is not None and self.open_loss:
             self.learner = type(self.learner)(**self.learner.params | {"loss": choice.loss})
         if choice is not None:
@@ -233,14 +234,14 @@ class Run:
             if self.stream.options.positive is None and said:
                 options = replace(self.stream.options, **said)
                 self.stream = type(self.stream)(self.stream.paths, options)
-        several = is_of_classes(self.learner)
-        if several and self.served is not None:
+        of_classes = is_of_classes(self.learner)
+        if of_classes and self.served is not None:
             raise NoRegretError(
                 "the target has several classes, and outcomes that come later are supported for"
                 " numbers and two classes",
                 "use --positive VALUE, or leave --id out",
             )
-        self.watching = Watching(self.learner.engine.loss, several, self.watches)
+        self.watching = Watching(self.learner.engine.loss, of_classes, self.watches)
         if self.group is not None:
             from noregret.app.commands.run.grouping import Grouping
 
@@ -301,6 +302,10 @@ class Run:
             from noregret.app.commands.run.useless_data import nothing_learned, one_label
 
             raise one_label(self) if self.rounds else nothing_learned(self)
+        if self.reading.features > (self.learner._max_features or math.inf):
+            from noregret.app.commands.run.useless_data import tell_unused
+
+            tell_unused(self)
 
     def blocks(self) -> Iterator[Block]:
         """Begin, unless the run is resumed, and return the blocks; the first chooses the loss."""
