@@ -339,6 +339,7 @@ def test_what_cannot_be_served_is_refused(tmp_path: Path) -> None:
         "DELETE FROM blocks WHERE last = 5",
         "UPDATE blocks SET last = 90 WHERE last = 5",
         "UPDATE models SET model = x'00'",
+        "UPDATE models SET learned = learned + 1",
         "DROP TABLE blocks",
     ],
 )

@@ -7,6 +7,7 @@ are one row, a block.
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections import OrderedDict
 from collections.abc import Iterator
@@ -42,6 +43,17 @@ CREATE TABLE keys (
 """
 # Predictions without a label that are in memory, and blocks.
 MAX_WAITING, MAX_BLOCKS = 65_536, 16
+
+# What models begin with in the journal, before a digest of 16 bytes.
+SEALED = b"sealed:1"
+MODEL_STARTS = len(SEALED) + 16
+
+
+def model_seal(key: str, learned: int, model: bytes) -> bytes:
+    """Return a digest that ties a model to its key and to the labels learned before."""
+    digest = hashlib.blake2b(json.dumps([key, learned]).encode(), digest_size=16)
+    digest.update(model)
+    return digest.digest()
 
 
 class Journal:
@@ -134,14 +146,22 @@ class Journal:
     def model(self, key: str) -> tuple[int, bytes] | None:
         """Return the model of a key, after the number of labels learned when it was written."""
         row = self.database.row("SELECT learned, model FROM models WHERE key = ?", [key])
-        return None if row is None else (row[0], bytes(row[1]))
+        if row is None:
+            return None
+        learned, model = row[0], bytes(row[1])
+        if not model.startswith(SEALED):  # as versions before 3 wrote it
+            return learned, model
+        seal, model = model[len(SEALED) : MODEL_STARTS], model[MODEL_STARTS:]
+        if seal != model_seal(key, learned, model):
+            raise ValueError(f"the model of {key!r} is damaged" if key else "the model is damaged")
+        return learned, model
 
     def keep_model(self, key: str, learned: int, model: bytes) -> None:
         """Write the model of a key."""
         self.database.run(
             "INSERT INTO models VALUES (?, ?, ?)"
             " ON CONFLICT (key) DO UPDATE SET learned = excluded.learned, model = excluded.model",
-            [key, learned, model],
+            [key, learned, SEALED + model_seal(key, learned, model) + model],
         )
 
     def snapshot(self) -> tuple[int, bytes, int]:

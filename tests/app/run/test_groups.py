@@ -308,3 +308,20 @@ def test_groups_that_do_not_fit_into_memory_come_back_as_they_were(
     made.groups.save(tmp_path / "m")
     again = noregret.Groups.load(tmp_path / "m")
     assert again.records() == made.groups.records()
+
+
+def test_the_target_is_no_group_and_no_column_is_named_twice(tmp_path: Path) -> None:
+    file = written(FRAME, tmp_path / "all.csv")
+    assert "not known beforehand" in refused(
+        "run", file, "--target", "sold", "--group", "sold", code=2
+    )
+    assert "twice" in refused("run", file, "--target", "sold", "--group", "shop,shop", code=2)
+
+
+def test_groups_that_are_not_text_are_refused(tmp_path: Path) -> None:
+    lines = [b"k,a,y", *("é,1,3".encode(),) * 60_000, b"\xe9,1,4", b"\xff,1,5"]
+    file = tmp_path / "mixed.csv"
+    file.write_bytes(b"\n".join(lines))
+    told = refused("run", file, "--target", "y", "--group", "k", "--learner", "nlms", "--quiet")
+    assert "line 60002" in told
+    assert "UTF-8" in told

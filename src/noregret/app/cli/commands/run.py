@@ -236,7 +236,7 @@ def run(given: Namespace) -> None:
 
     params = ask.params_of(given.parameter)
     # The rows of one group are a game like any other.
-    group, given.by = None, columns_of(given.by)
+    group, given.by = None, columns_of(given.by, given.target)
     if given.only is not None and given.by is not None:
         if len(given.by) > 1:
             raise WrongUsage("--only chooses a group by one column: give --group one column")
@@ -284,14 +284,19 @@ def run(given: Namespace) -> None:
     concluded(result, given, work.failures, way_on(work), stderr=answers is not None)
 
 
-def columns_of(text: str | None) -> list[str] | None:
+def columns_of(text: str | None, target: str | None) -> list[str] | None:
     """Return the columns that --group names."""
     if text is None:
         return None
     try:
-        return ask.names(text)
+        found = list(ask.names(text))
     except ArgumentTypeError as error:
         raise WrongUsage(f"--group: {error}") from None
+    if target in found:
+        raise WrongUsage(f"--group {target} is the target, which is not known beforehand")
+    if twice := next((name for name in found if found.count(name) > 1), None):
+        raise WrongUsage(f"--group names {twice!r} twice")
+    return found
 
 
 def workers_of(given: Namespace) -> AbstractContextManager[Pool | None]:

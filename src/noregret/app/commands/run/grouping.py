@@ -104,7 +104,7 @@ class GroupKeys:
         column = next(
             name for name, part in zip(self.columns, parts, strict=False) if not is_name(part)
         )
-        what = f"column {column!r} is empty or no name: every row needs its group"
+        what = f"column {column!r} is empty, no name or not UTF-8 text: every row needs its group"
         return BadExample(what, feature=column)
 
 
@@ -395,7 +395,9 @@ class Grouping:
 
 def is_name(value: Any) -> bool:
     """Return whether a value may name a group."""
-    return value != "" if type(value) is str else type(value) is int
+    if type(value) is str:  # what is not UTF-8 text was replaced
+        return value != "" and "\N{REPLACEMENT CHARACTER}" not in value
+    return type(value) is int
 
 
 def play_table(
