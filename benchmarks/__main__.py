@@ -54,7 +54,6 @@ def main() -> None:
     found = measure(names, given.quick)
     found.facts = [
         *machine(found.packages),
-        commit(),
         f"measured in {time.perf_counter() - start:.0f} s",
     ]
     if given.without:

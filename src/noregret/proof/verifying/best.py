@@ -134,7 +134,7 @@ def loss(judge: Judge, path: str, stated: Any, found: Any) -> Line:
         pays, note = False, "the weights are so large that rounding error hides their loss"
     elif (
         pays
-        and not judge.replay.cut_short
+        and not (judge.replay.cut_short and not judge.replay.best.exact)  # no closed form is
         and is_worse(judge.replay, stated, found, slack)
         and (
             best.exact or is_worse(judge.replay, stated, found, slack + worse_by_sums(judge.replay))
@@ -212,7 +212,8 @@ def gap(judge: Judge, path: str, stated: Any, found: Any) -> Line:
     lower = highest_proven(replay, lower, claimed - slack)
     if not (claimed <= lower + slack and said.loss >= lower - slack):
         return line
-    if replay.cut_short:  # it may leave anything open, as long as all it claims is proven
+    # A search may leave anything open, as long as all it claims is proven; a closed form may not.
+    if replay.cut_short and not proven.exact:
         return replace(line, confirmed=True)
     room = slack + (proven.gap if proven.exact else SEARCHED * size)
     if REACH.fullmatch(proven.comparator):  # how rows were summed decides what is left open
