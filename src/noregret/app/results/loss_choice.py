@@ -1,4 +1,4 @@
-"""What ``auto`` or a forest predicts, unless its loss is given: the first outcomes tell.
+"""The choice of the loss of `auto` or a forest, unless it is given: the first outcomes tell.
 
 Numbers get the square loss, two classes the logistic one, several classes the multiclass version of
 the learner.
