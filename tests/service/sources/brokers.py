@@ -111,7 +111,9 @@ class NatsServer(Server):
         async def act(streams: Any) -> list[bytes]:
             import nats
 
-            pull = await streams.pull_subscribe(topic)
+            # Nothing is acknowledged: a reader that has to would be sent 1,000 messages at most.
+            every = nats.js.api.ConsumerConfig(ack_policy=nats.js.api.AckPolicy.NONE)
+            pull = await streams.pull_subscribe(topic, config=every)
             found: list[bytes] = []
             try:
                 while True:
@@ -120,6 +122,16 @@ class NatsServer(Server):
                 return found
 
         return list(self.with_streams(act))
+
+
+    def unfinished(self) -> int:
+        """Return the number of events that were not acknowledged."""
+
+        async def act(streams: Any) -> int:
+            found = await streams.consumer_info("SHOP", "noregret")
+            return int(found.num_pending + found.num_ack_pending)
+
+        return int(self.with_streams(act))
 
 
 class RedisServer(Server):
@@ -155,6 +167,11 @@ class RedisServer(Server):
     def read(self, topic: str) -> list[bytes]:
         with self.connection() as connection:
             return [fields[b"data"] for _, fields in connection.xrange(topic)]
+
+    def unfinished(self) -> int:
+        with self.connection() as connection:
+            groups = [group for topic in TOPICS[:2] for group in connection.xinfo_groups(topic)]
+        return sum(group["pending"] + group["lag"] for group in groups)
 
 
 class KafkaMock:
@@ -193,6 +210,20 @@ class KafkaMock:
                     else:
                         ends += 1
             return found
+        finally:
+            reader.close()
+
+    def unfinished(self) -> int:
+        reader = self.client.Consumer(
+            {"bootstrap.servers": f"127.0.0.1:{self.port}", "group.id": "noregret"}
+        )
+        try:
+            parts = [self.client.TopicPartition(t, k) for t in TOPICS[:2] for k in range(4)]
+            found = [
+                (*reader.get_watermark_offsets(part, timeout=10), part.offset)
+                for part in reader.committed(parts, timeout=10)
+            ]
+            return sum(end - max(start, done) for start, end, done in found)
         finally:
             reader.close()
 

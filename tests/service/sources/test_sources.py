@@ -20,7 +20,7 @@ import noregret as nr
 from noregret.base.model_file import dumps
 from noregret.errors import NoRegretError, WrongUsage
 from noregret.service import Service
-from noregret.service.sources import Consumer, Disconnected, source_of
+from noregret.service.sources import Consumer, Disconnected, Message, source_of
 from noregret.service.sources.source import address_of as parsed
 from tests.service.sources.brokers import BROKERS, address_of, running
 from tests.thorough import THOROUGH, sized
@@ -102,7 +102,7 @@ def test_late_early_and_missing_labels_and_poison_never_block(broker: Any, tmp_p
             wait_for(lambda: consumer.metrics()["refused"] == len(poison))
             wait_for(lambda: service.metrics()["predictions"] == 32)
             found = consumer.metrics()
-            assert found["early"] >= 30  # more if the broker delivers one again
+            assert found["early"] == 30
             for why in poison.values():
                 assert [error for _, _, error in found["refusals"] if why in error], why
         assert (service.metrics()["labels"], service.pending) == (30, 2)
@@ -192,15 +192,36 @@ def test_every_event_is_learned_once_though_server_and_service_are_killed(
         with Consumer(service, address) as consumer:
             wait_for(lambda: service.labels == total)
             wait_for(lambda: consumer.metrics()["waiting"] == 0)
+            # What was learned before the last kill but not published is delivered once more.
+            wait_for(lambda: broker.unfinished() == 0)
         plain, seen = nr.Nlms(), list[str]()
         for event in service.journal.learned():
             plain.learn_one(json.loads(event.x), json.loads(event.y or ""))
             seen.append(event.id)
         assert sorted(seen) == sorted(f"e{k}" for k in range(total))
         assert dumps(service.learner) == dumps(plain)
-    told = {json.loads(each)["id"] for each in broker.read("predictions")}
-    assert told == set(seen)
+    told = [json.loads(each)["id"] for each in broker.read("predictions")]
+    assert set(told) == set(seen)
+    if broker.scheme == "nats":  # the server drops repeated ones by their message ids
+        assert len(told) == total
     assert broker.read("refused") == []
+
+
+def test_what_is_delivered_again_after_it_was_finished_counts_once(tmp_path: Path) -> None:
+    """A server may deliver a message again just before its acknowledgement comes."""
+    body = encoded(id="never predicted", y=1.0)
+    messages = [Message("labels", "redis:labels:1", body, k) for k in range(2)]
+    with Service(nr.Nlms(), tmp_path / "s.db") as service:
+        consumer = Consumer(service, "redis://localhost/labels?patience=0")
+        finished: list[Message] = []
+        consumer.source.finish = finished.extend  # type: ignore[method-assign, assignment]
+        consumer.connected = True
+        for message in messages:
+            consumer.source.receive = lambda most, seconds, found=message: [found]  # type: ignore[misc, method-assign]
+            consumer.step()
+        found = consumer.metrics()
+    assert (found["received"], found["early"], found["refused"]) == (1, 1, 1)
+    assert finished == messages  # both are acknowledged
 
 
 def test_a_lost_connection_is_made_again_and_told(tmp_path: Path) -> None:

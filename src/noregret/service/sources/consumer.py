@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections import deque
+from collections import OrderedDict, deque
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -18,8 +18,9 @@ from noregret.service.sources.source import Disconnected, Message, source_of
 # Seconds to wait for messages, between attempts with a label whose prediction has not come, and
 # between attempts to connect, at first and at most.
 WAIT, RETRY, FIRST_PAUSE, MAX_PAUSE = 0.5, 1.0, 0.05, 5.0
-# Labels that wait for their predictions, in batches, and refused messages that are named.
-MAX_EARLY_BATCHES, MAX_NAMED = 10, 100
+# Labels that wait for their predictions, and finished messages that are recognised if they are
+# delivered again, in batches; refused messages that are named.
+MAX_EARLY_BATCHES, FINISHED_BATCHES, MAX_NAMED = 10, 10, 100
 
 
 class Early(NamedTuple):
@@ -67,6 +68,7 @@ class Consumer:
         self.connected = False
         self.error: BaseException | None = None
         self._early: dict[str, Early] = {}
+        self._finished: OrderedDict[str, None] = OrderedDict()  # positions, the oldest first
         self._ended = threading.Event()
         self._thread: threading.Thread | None = None
 
@@ -84,6 +86,7 @@ class Consumer:
         """
         if not self.connected:
             self._early.clear()  # they will be delivered again
+            self._finished.clear()
             self.source.open()
             self.connected = True
         try:
@@ -97,7 +100,11 @@ class Consumer:
     def _answer(self, received: list[Message]) -> int:
         now, asked = time.monotonic(), list[tuple[Message, Request]]()
         refused: list[tuple[Message, Exception]] = []
+        done = list[Message]()
         for message in received:
+            if message.position in self._finished:  # delivered again before that was known
+                done.append(message)
+                continue
             if (held := self._early.get(message.position)) is not None:  # delivered again
                 self._early[message.position] = held._replace(message=message)
                 continue
@@ -109,7 +116,7 @@ class Consumer:
         predicted = {request.id for _, request in asked if request.action != "label"}
         asked += self._due(predicted, now)
         replies = self.service.answer_many([request for _, request in asked]) if asked else []
-        done, outputs = list[Message](), list[tuple[str, bytes]]()
+        repeated, outputs = len(done), list[tuple[str, bytes]]()
         for (message, request), reply in zip(asked, replies, strict=True):
             if isinstance(reply, Stopped):
                 raise reply
@@ -124,9 +131,16 @@ class Consumer:
                 outputs.append((f"{self.address.group}:{reply.id}", told(reply)))
         self._publish(outputs, refused)
         if done or refused:
-            self.source.finish([*done, *(message for message, _ in refused)])
-        self.counts["answered"] += len(done)
+            self._finish([*done, *(message for message, _ in refused)])
+        self.counts["answered"] += len(done) - repeated
         return len(received)
+
+    def _finish(self, messages: list[Message]) -> None:
+        """Acknowledge messages, and remember them for a while."""
+        self.source.finish(messages)
+        self._finished.update(dict.fromkeys(message.position for message in messages))
+        while len(self._finished) > FINISHED_BATCHES * self.address.batch:
+            self._finished.popitem(last=False)
 
     def _due(self, predicted: set[str | None], now: float) -> list[tuple[Message, Request]]:
         """Return the early labels to try now."""
