@@ -118,10 +118,10 @@ cdef class Filters:
         if n == old:
             return 0
         self.allocate(n, self.variants)
-        for k in range(ARRAYS):
+        for k in range(ARRAYS if was != NULL else 0):
             if k != GAINS and k != WEIGHTS:
                 memcpy(self.U + self.starts[k], was + starts[k], min(self.sizes[k], sizes[k]) * sizeof(double))
-        for variant in range(self.variants):
+        for variant in range(self.variants if was != NULL else 0):
             memcpy(self.w + variant * n * FOUR, was + starts[WEIGHTS] + variant * old * FOUR, min(old, n) * FOUR * sizeof(double))
         free(block)
         self.count_granted()
