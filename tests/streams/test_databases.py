@@ -65,3 +65,59 @@ def test_tables_that_cannot_be_read_are_refused_by_name(base: Path, tmp_path: Pa
     assert "sqlite:///folder" in refused("run", "sqlite:x.db", "--target", "y", code=2)
     (tmp_path / "text.db").write_text("a,y\n1,2\n" * 300)
     assert "not a database" in refused("run", tmp_path / "text.db", "--target", "y")
+
+
+def test_a_query_reads_sqlite_through_arrow(base: Path) -> None:
+    pytest.importorskip("adbc_driver_sqlite.dbapi")
+    told = {"target": "y", "missing": "indicator"}
+    expected = [*streams.read(base, **told, sheet="the sales")]
+    where = address(base, "the sales").partition("?")[0]
+    asked = (
+        f"{where}?query=SELECT town, size, n, y FROM \"the sales\" WHERE town <> '%26' ORDER BY n"
+    )
+    assert [*streams.read(asked, **told)] == expected
+    assert [*streams.read(address(base, "the sales"), **told, format="database")] == expected
+    words = refused("run", f"{where}?query=SELECT 1 FROM nope", "--target", "y")
+    assert "no such table: nope" in words
+    words = refused("run", address(base, "nothing"), "--target", "y", "--format", "database")
+    assert "there is no table 'nothing': there are 'the sales', 'blobs', 'dear'" in words
+    assert "no table is named" in refused("run", where, "--target", "y", "--format", "database")
+    assert "binary" in refused(
+        "run", address(base, "blobs"), "--target", "y", "--format", "database"
+    )
+    gone = "sqlite:///gone.db?query=SELECT 1"
+    assert "no connection to the database" in refused("run", gone, "--target", "y")
+
+
+def test_without_its_driver_an_address_names_the_package(
+    base: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import sys
+
+    for name in ("adbc_driver_sqlite", "adbc_driver_postgresql"):
+        monkeypatch.setitem(sys.modules, f"{name}.dbapi", None)
+    words = refused("run", "postgresql://me:hush@localhost/shop?table=t", "--target", "y")
+    assert 'needs adbc-driver-postgresql: pip install "noregret[adbc]"' in words
+    assert "postgresql://me:***@localhost/shop?table=t" in words
+    assert [*streams.read(address(base, "the sales"), "y", missing="zero")]  # needs none
+
+
+@pytest.mark.parametrize(
+    "odd",
+    [
+        "postgresql://me:hush",
+        "postgresql://me:hush/y@host/base?table=t",
+        "postgresql://me:hush?y@host/base?table=t",
+        "postgresql://me:hush@host/base?table=t&query=SELECT 1",
+        "postgresql://me:hush@host/base?query=",
+        "postgresql:///base/x/hush",
+        "mysql://me:hush@host/base?table=t",
+    ],
+)
+def test_addresses_that_are_none_are_refused_without_their_password(odd: str) -> None:
+    for words in (
+        refused("run", odd, "--target", "y", code=2),
+        refused("mix", odd, "--target", "y", code=2),
+    ):
+        assert "hush" not in words
+        assert "postgresql://" in words

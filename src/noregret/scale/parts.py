@@ -9,6 +9,7 @@ from typing import Any
 from numpy.typing import NDArray
 
 from noregret.errors import NoRegretError, WrongUsage
+from noregret.streams.addresses import Address
 from noregret.streams.open_file import BLOCK
 from noregret.streams.options import Options
 from noregret.streams.source import STDIN, Part, Source
@@ -44,6 +45,8 @@ class Data:
         """Return the files of a stream, a pass of which has read some rows."""
         if STDIN in stream.paths:
             raise WrongUsage("several workers cannot share standard input: name files")
+        if any(isinstance(path, Address) for path in stream.paths):
+            raise WrongUsage("databases are read by one process: leave the workers out")
         paths = tuple(os.path.abspath(path) for path in stream.paths)
         state: State = reading.state()
         arrays = {name: array for name, array in state[0].items() if not name.startswith("seals.")}

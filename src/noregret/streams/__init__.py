@@ -12,19 +12,19 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from urllib.parse import unquote
 
 from noregret.errors import Use, WrongUsage
 from noregret.streams import file_formats
+from noregret.streams.addresses import scheme_of
 from noregret.streams.options import Options
 from noregret.streams.source import STDIN, Paths, as_paths, suffix_of
 from noregret.streams.stream import Stream
 
-# The beginning of the address of a table in a database.
-DATABASE = "sqlite:"
-
 if TYPE_CHECKING:
     from noregret.streams.file_formats.arff import read_arff
     from noregret.streams.file_formats.csv import read_csv
+    from noregret.streams.file_formats.database import read_database
     from noregret.streams.file_formats.jsonl import read_jsonl
     from noregret.streams.file_formats.npz import read_npz
     from noregret.streams.file_formats.parquet import read_parquet
@@ -42,6 +42,7 @@ __all__ = [
     "read",
     "read_arff",
     "read_csv",
+    "read_database",
     "read_jsonl",
     "read_npz",
     "read_parquet",
@@ -90,7 +91,8 @@ def read(path: Paths, target: str | None = None, **options: Any) -> Stream:
     ----------
     path
         One file or several, or a glob; ``-`` for standard input. Files may be compressed with gzip
-        or Zstandard. A table of a database is ``sqlite:///file.db?table=name``.
+        or Zstandard. A table of a database is ``sqlite:///file.db?table=name`` or
+        ``postgresql://user:password@host/database?table=name``, or ``?query=SELECT …``.
     target
         The column that holds the outcomes, for tables.
     **options
@@ -127,10 +129,18 @@ def kind_called(name: str) -> type[Stream] | None:
 
 
 def addressed(given: list[str], options: Options) -> tuple[list[str | Path], Options]:
-    """Return the files of addresses of tables, and the options that say which table."""
-    from noregret.streams.file_formats.sqlite import parsed_address
+    """Return the addresses of tables, or for SQLite's own driver files, and the options."""
+    from noregret.streams.addresses import SCHEMES, SQLITE, Address, check_known
 
-    found = [parsed_address(each) for each in given]
+    for each in given:
+        check_known(each)
+        if scheme_of(each) not in SCHEMES:
+            raise WrongUsage("files and addresses of databases cannot be mixed", file=each)
+    addresses = [Address(each) for each in given]
+    own = all(each.parts.scheme == SQLITE and not each.parts.query for each in addresses)
+    if not own or options.format == "database":
+        return [*addresses], replace(options, format="database")
+    found = [(unquote(e.parts.base.removeprefix("sqlite:///")), e.parts.table) for e in addresses]
     tables = {table for _, table in found if table is not None}
     if len(tables) > 1:
         raise WrongUsage(f"several tables ({', '.join(sorted(tables))})", "read one at a time")
@@ -154,8 +164,9 @@ def format_called(name: str) -> type[Stream]:
 def stream_of(path: Paths, options: Options) -> Stream:
     """Return the stream for some files and options; a table of a database may have an address."""
     given = [path] if isinstance(path, str | Path) else list(path)
-    if any(str(each).startswith(DATABASE) for each in given):
+    if any(scheme_of(each) and not Path(each).exists() for each in given):
         given, options = addressed(list(map(str, given)), options)
+        return format_called(options.format or "")(given, options)
     paths = as_paths(given)
     return format_of(paths, options)(paths, options)
 

@@ -19,6 +19,7 @@ from noregret.base.atomic_files import naming, new_hash
 from noregret.base.platform_files import read_at
 from noregret.errors import BadExample, NoRegretError, WrongUsage
 from noregret.streams import open_file as files
+from noregret.streams.addresses import check_known
 from noregret.streams.csv_quotes import Quotes
 from noregret.streams.open_file import STDIN, UTF_16, Opened, shortened, stdin_descriptor
 from noregret.streams.seals import Range, Sealing, Seals
@@ -40,6 +41,8 @@ def as_paths(given: Paths) -> tuple[str, ...]:
         given = [given]
     found: list[str] = []
     for path in map(str, given):
+        if not os.path.exists(path):
+            check_known(path)
         if path != STDIN and not os.path.exists(path) and glob.has_magic(path):
             matching = sorted(glob.glob(path, recursive=True))
             if not matching:

@@ -54,7 +54,12 @@ class Stream:
             if getattr(options, option) != getattr(Options(), option):
                 cure = Use(option, text="leave {} out")
                 raise WrongUsage(f"{option} does not apply to {self.name} files", cure)
-        self.paths, self.options = as_paths(paths), options
+        self.paths, self.options = self.paths_of(paths), options
+
+    @classmethod
+    def paths_of(cls, given: Paths) -> tuple[str, ...]:
+        """Return the files, with globs expanded."""
+        return as_paths(given)
 
     def open(self, path: str) -> Opened:
         """Open one of the files."""
@@ -113,7 +118,7 @@ def reader_of(*kinds: type[Stream]) -> Callable[..., Stream]:
     first = kinds[0]
 
     def read(path: Paths, target: str | None = None, **options: Any) -> Stream:
-        paths = as_paths(path)
+        paths = first.paths_of(path)
         suffixes = {suffix_of(name) for name in paths}
         kind = next((each for each in kinds[1:] if suffixes <= {*each.extensions}), first)
         return kind(paths, Options(target, **options))

@@ -145,8 +145,8 @@ FORMAT = option(
     INPUT,
     "--format",
     metavar="NAME",
-    help="File format: csv, tsv, parquet, jsonl, xlsx, arff, sqlite, svmlight, vw or npz (default:"
-    " by extension).",
+    help="File format: csv, tsv, parquet, jsonl, xlsx, arff, sqlite, database, svmlight, vw or npz"
+    " (default: by extension).",
 )
 DROP = columns("--drop", "Columns to leave out, such as id,name; may be repeated.")
 KEEP = columns("--keep", "Use only these columns; may be repeated.")

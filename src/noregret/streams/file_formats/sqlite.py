@@ -10,9 +10,9 @@ from collections.abc import Iterator
 from functools import partial
 from itertools import chain
 from typing import IO, Any, ClassVar
-from urllib.parse import parse_qs, quote, unquote, urlsplit
+from urllib.parse import quote
 
-from noregret.errors import NoRegretError, Use, WrongUsage, tell
+from noregret.errors import NoRegretError, Use, tell
 from noregret.streams.converted_text import csv_of
 from noregret.streams.file_formats.csv import CsvStream
 from noregret.streams.open_file import Opened
@@ -22,24 +22,6 @@ TABLES = (
     "SELECT name FROM sqlite_master WHERE type IN ('table', 'view') AND name NOT LIKE 'sqlite_%'"
     " ORDER BY rowid"
 )
-
-
-def parsed_address(address: str) -> tuple[str, str | None]:
-    """Return the file and the table of an address; the table is None if it names none."""
-    parts = urlsplit(address)
-    asked = parse_qs(parts.query)
-    if (
-        parts.netloc
-        or not parts.path.startswith("/")
-        or len(parts.path) < 2
-        or set(asked) - {"table"}
-    ):
-        raise WrongUsage(
-            f"{address!r} is not the address of a table",
-            "write sqlite:///folder/file.db?table=name, or sqlite:////folder/file.db for a path"
-            " from the root",
-        )
-    return unquote(parts.path[1:]), asked.get("table", [None])[0]
 
 
 def table_text(file: IO[bytes], path: str, name: str | None) -> IO[bytes]:

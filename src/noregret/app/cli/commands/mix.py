@@ -173,9 +173,11 @@ def master_of(given: Namespace) -> Master:
 def stream_for(data: list[str], options: Options) -> Any:
     """Return the stream of forecasts; files that are not tables are wrong usage."""
     from noregret.streams import format_of, stream_of
+    from noregret.streams.addresses import scheme_of
     from noregret.streams.source import as_paths
 
-    if format_of(as_paths(data), options).name not in TABLES:
+    database = any(map(scheme_of, data))
+    if not database and format_of(as_paths(data), options).name not in TABLES:
         raise WrongUsage(
             f"forecasts must be a table with named columns: {', '.join(TABLES)}", file=data[0]
         )
