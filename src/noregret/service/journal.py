@@ -17,6 +17,7 @@ from typing import Any
 from noregret.errors import NoRegretError
 from noregret.service import ids
 from noregret.service.blocks import (
+    HEAD,
     LABELLED,
     LEARNED,
     NO_SEAL,
@@ -352,6 +353,25 @@ class Journal:
                 raise block.damaged()
             seal, after = block.seal, block.last
             yield block
+
+    def recent(self, since: float, most: int) -> list[Totals]:
+        """Return the totals after each of the last transactions, in order.
+
+        Parameters
+        ----------
+        since
+            The time of the first one.
+        most
+            The number of transactions.
+        """
+        query = "SELECT substr(data, 1, ?) FROM blocks WHERE last > ? ORDER BY last DESC LIMIT ?"
+        found = list[Totals]()
+        for (head,) in self.database.stream(query, [HEAD.size, self.removed()[1].entry, most]):
+            end = Totals(*HEAD.unpack(bytes(head))[2:])
+            if end.time < since:
+                break
+            found.append(end)
+        return found[::-1]
 
     def played(
         self, after: int = 0, seal: bytes | None = None

@@ -21,6 +21,7 @@ from noregret.service.challengers import Challengers
 from noregret.service.contenders import Contenders
 from noregret.service.database import is_address
 from noregret.service.errors import NotCertified, ServiceError, Stopped
+from noregret.service.events import Totals
 from noregret.service.journal import Journal
 from noregret.service.models import NO_KEY, Models
 from noregret.service.playing import Play
@@ -452,6 +453,12 @@ class Service:
         """Return figures of the keys with the most predictions."""
         with self._turn:
             return [] if self._stopped is not None else self.journal.keys(most)
+
+    def recent(self, seconds: float, most: int) -> list[Totals]:
+        """Return the totals after each of the last transactions, at most some seconds old."""
+        with self._turn:
+            since = self.play.clock() - seconds
+            return [] if self._stopped is not None else self.journal.recent(since, most)
 
     # The end.
 

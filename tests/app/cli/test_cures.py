@@ -9,9 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from noregret.service.sources.messages import BadMessage, request_of
+from noregret.service.sources.messages import request_of
 from noregret.service.sources.redis import Redis
 from noregret.service.sources.source import address_of
+from noregret.service.wire import Malformed
 from tests.app.run.commands import command, done, refused
 
 
@@ -75,6 +76,6 @@ def test_an_entry_of_redis_without_the_field() -> None:
     source = Redis(address_of("redis://localhost/orders"))
     entries = [("orders", [(b"1-0", {b"x": b"1"}), (b"2-0", {b"data": b'{"x": {"a": 1}}'})])]
     bare, whole = source._messages(entries)
-    with pytest.raises(BadMessage, match="the entry has no field 'data': put JSON there"):
+    with pytest.raises(Malformed, match="the entry has no field 'data': put JSON there"):
         request_of(bare, "y")
     assert request_of(whole, "y").x == {"a": 1}

@@ -122,12 +122,69 @@ def test_unread_answers_are_not_collected_without_end(server: Server, client: Cl
 def test_connections_that_wait_too_long_are_closed(
     since: float | None, answered: bool, limit: float | None
 ) -> None:
-    closed = []
+    closed, sent = [], list[bytes]()
     connection = Protocol.__new__(Protocol)
     connection.since, connection.timeout_keep_alive = since, 5
     connection.cycle = SimpleNamespace(response_complete=answered)
-    connection.transport = SimpleNamespace(close=lambda: closed.append(1))  # type: ignore[assignment]
+    connection.server_state = SimpleNamespace(default_headers=[])  # type: ignore[assignment]
+    connection.transport = SimpleNamespace(close=lambda: closed.append(1), write=sent.append)  # type: ignore[assignment]
     sweep({connection}, 100.0 + (limit or 1e9))
     assert not closed
     sweep({connection}, 100.1 + (limit or 1e9))
     assert len(closed) == (limit is not None)
+    assert [each.split()[1] for each in sent] == ([b"408"] if limit == REQUEST_SECONDS else [])
+
+
+def problem_of(client: Client) -> dict[str, Any]:
+    """Return the problem that a client is told of before the connection is closed."""
+    status, headers, told = client.answer()
+    assert headers["content-type"] == "application/problem+json"
+    assert headers["connection"] == "close"
+    assert (told["status"], client.file.read()) == (status, b"")
+    return dict(told)
+
+
+@pytest.mark.parametrize(
+    "sent",
+    [b"what?\r\n\r\n", b"\x16\x03\x01\x02\x00\x01\x00", b"GET / HTTP/1.1\r\nno colon\r\n\r\n",
+     b"POST /models HTTP/1.1\r\nContent-Length: -1\r\n\r\n", b"GET \xff HTTP/1.1\r\n\r\n"],
+)  # fmt: skip
+def test_what_is_not_http_is_a_problem(client: Client, sent: bytes) -> None:
+    client.socket.sendall(sent)
+    assert problem_of(client)["status"] == 400
+
+
+@pytest.mark.parametrize(
+    "head",
+    [b"POST /%s HTTP/1.1\r\n" % (b"a" * 70_000),
+     b"POST / HTTP/1.1\r\nX: %s" % (b"a" * 1_000_000),
+     b"POST / HTTP/1.1\r\n" + b"".join(b"X%d: %d\r\n" % (k, k) for k in range(9_000))],
+    ids=["line", "header", "headers"],
+)  # fmt: skip
+@pytest.mark.parametrize("ends", [b"\r\n\r\n", b""])
+def test_headers_are_limited(server: Server, client: Client, head: bytes, ends: bytes) -> None:
+    try:
+        client.socket.sendall(head + ends)
+        assert problem_of(client)["status"] == 431
+    except ConnectionError:  # it was closed while this was still sent
+        assert len(head) > 500_000
+    assert server.call("GET", "/healthz")[0] == 200
+
+
+def test_headers_up_to_the_limit_are_taken(client: Client) -> None:
+    client.socket.sendall(request(body_of("long"), "X: " + "a" * 60_000))
+    assert client.answer()[2]["id"] == "long"
+
+
+def test_too_many_connections_are_a_problem(server: Server, client: Client) -> None:
+    sockets = [socket.create_connection(("127.0.0.1", server.port)) for _ in range(1_000)]
+    try:
+        late = Client(server.port)
+        with late.socket, late.file:
+            late.socket.sendall(request(body_of("late")))
+            assert problem_of(late)["status"] == 503
+    finally:
+        for each in sockets:
+            each.close()
+    client.socket.sendall(request(body_of("then")))
+    assert client.answer()[2]["id"] == "then"

@@ -72,6 +72,11 @@ BAD: list[tuple[str, str, bytes, str, int]] = [
     ("POST", f"{HERE}/predict", b'{"x": {"a": 1e200}}', JSON, 422),
     ("POST", f"{HERE}/predict", b'{"x": ' + b"[" * 100_000 + b"]" * 100_000 + b"}", JSON, 400),
     ("POST", f"{HERE}/predict", b'{"x": {"a": "' + b"z" * (1 << 20) + b'"}}', JSON, 413),
+    ("POST", f"{HERE}/predict", b'{"x": {"a": 1, "a": 1}}', JSON, 400),
+    ("POST", f"{HERE}/predict", b'{"x": {"a": 1}, "x" :{"a": 1}}', JSON, 400),
+    ("POST", f"{HERE}/learn", b'{"x": {"\\u0061": 1, "a": 2}, "y": 1}', JSON, 400),
+    ("POST", f"{HERE}/learn", b'{"id": null, "x": {"a:b": ":"}, "y": 1, "y": 1}', JSON, 400),
+    ("POST", f"{HERE}/challengers", b'{"name": "a", "name": "b", "learner": "nlms"}', JSON, 400),
     ("POST", f"{HERE}/label", b'{"id": "nobody", "y": 1}', JSON, 404),
     ("POST", f"{HERE}/label", b'{"y": 1}', JSON, 400),
     ("POST", f"{HERE}/learn", b'{"x": {"a": 1}, "y": "much"}', JSON, 422),
@@ -111,6 +116,18 @@ def test_a_batch_is_answered_line_by_line(server: Server) -> None:
     given = [None if k in (7, 8) else f"b{k}" for k in range(50)]
     assert [each.get("id") for each in found] == given
     assert (found[7]["status"], found[8]["status"]) == (400, 422)
+
+
+@pytest.mark.parametrize("action", ["learn", "predict"])
+def test_names_that_come_twice_are_refused_in_batches(server: Server, action: str) -> None:
+    good = '{"id": "%s", "x": {"at": "10:30", "a": 1}' + (', "y": 1}' if action == "learn" else "}")
+    bad = good.replace('"a": 1', '"a": 1, "at": 2')
+    names = [f"{action} {k}" for k in range(3)]
+    body = "\n".join(line % name for line, name in zip((good, bad, good), names, strict=True))
+    text = server.call("POST", f"{HERE}/{action}", body.encode(), Content_Type=NDJSON)[1]
+    first, second, third = map(json.loads, text.splitlines())
+    assert (first["id"], second["status"], third["id"]) == (names[0], 400, names[2])
+    assert "'at' comes twice" in second["detail"]
 
 
 def test_a_client_that_breaks_off_is_no_error_of_the_server(tmp_path: Path) -> None:
@@ -227,6 +244,17 @@ def test_keys_allow_what_they_say(tmp_path: Path) -> None:
     assert server.get(f"{HERE}/certificate", Authorization=bearer)[0] == 403
     assert server.call("GET", "/metrics", Authorization=bearer)[0] == 403
     assert server.call("GET", "/healthz")[0] == 200
+    assert server.get("/models")[0] == 401
+    assert [*server.get("/models", Authorization=bearer)[1]] == ["default"]
+    for page in ("/", "/api", "/openapi.json"):  # these name no model without a key
+        status, text, _ = server.call("GET", page)
+        assert status == 200
+        assert b'["default"]' not in text
+        assert b"models/default" not in text
+        text = server.call("GET", page, Authorization=bearer)[1]
+        assert b'"other"' not in text
+        assert b"models/other" not in text
+    assert b'["default"]' in server.call("GET", "/openapi.json", Authorization=bearer)[1]
     assert server.end() == 0
 
 

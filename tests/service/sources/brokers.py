@@ -123,7 +123,6 @@ class NatsServer(Server):
 
         return list(self.with_streams(act))
 
-
     def unfinished(self) -> int:
         """Return the number of events that were not acknowledged."""
 

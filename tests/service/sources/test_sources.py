@@ -81,6 +81,7 @@ def test_late_early_and_missing_labels_and_poison_never_block(broker: Any, tmp_p
     poison = {
         b"\xff not JSON": "not JSON",
         b"[1, 2]": "not a JSON object",
+        b'{"id": "both", "x": {"a": 1, "a": 2}}': "'a' comes twice",
         b"{}": "neither an example nor a label",
         encoded(id="odd", z=1): "has a field 'z'",
         encoded(id="inf", x={"a": "@"}).replace(b'"@"', b"1e999"): "finite numbers",

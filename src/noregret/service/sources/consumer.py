@@ -12,7 +12,7 @@ from noregret.errors import NoRegretError
 from noregret.service.errors import Stopped, UnknownId
 from noregret.service.requests import Request
 from noregret.service.service import Service
-from noregret.service.sources.messages import refusal, request_of, told
+from noregret.service.sources.messages import refusal, reply_body, request_of
 from noregret.service.sources.source import Disconnected, Message, source_of
 
 # Seconds to wait for messages, between attempts with a label whose prediction has not come, and
@@ -128,7 +128,7 @@ class Consumer:
                 continue
             done.append(message)
             if request.action != "label":
-                outputs.append((f"{self.address.group}:{reply.id}", told(reply)))
+                outputs.append((f"{self.address.group}:{reply.id}", reply_body(reply)))
         self._publish(outputs, refused)
         if done or refused:
             self._finish([*done, *(message for message, _ in refused)])

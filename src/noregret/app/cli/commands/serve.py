@@ -162,7 +162,6 @@ def listen(given: Namespace, what: Configuration) -> None:
             log_level="warning",
             timeout_keep_alive=30,
             timeout_graceful_shutdown=10,
-            limit_concurrency=1000,
             server_header=False,
         )
     )

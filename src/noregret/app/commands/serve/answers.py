@@ -35,26 +35,9 @@ class TooLarge(ServiceError):
     status = 413
 
 
-class Malformed(ServiceError):
-    """Raised for a body that is not the JSON of a request."""
-
-
 def as_json(value: Any) -> Response:
     """Return a value as a response."""
     return Response(encode(value), media_type=JSON)
-
-
-def told(answer: served.Reply) -> dict[str, Any]:
-    """Return an answer as JSON."""
-    found = {"id": answer.id, "prediction": answer.prediction, "seq": answer.seq}
-    if answer.chances is not None:
-        found["chances"] = {named(label): chance for label, chance in answer.chances.items()}
-    return found
-
-
-def named(label: Any) -> str:
-    """Return a label as the name of a member of a JSON object."""
-    return label if isinstance(label, str) else encode(label).decode()
 
 
 def status_of(answer: served.Reply | Exception) -> int:
@@ -74,12 +57,14 @@ TITLES = {
     403: "Not allowed",
     404: "Not found",
     405: "Method not allowed",
+    408: "Request timeout",
     409: "Conflict",
     410: "Expired",
     413: "Too large",
     415: "Unsupported media type",
     INVALID: "Invalid example or outcome",
     429: "Too many requests",
+    431: "Header fields too large",
     500: "Internal error",
     503: "Not available",
 }

@@ -9,14 +9,13 @@ from starlette.requests import ClientDisconnect
 from starlette.types import Receive
 
 from noregret import service as served
-from noregret.app.commands.serve.answers import Malformed, TooLarge
-from noregret.errors import BadExample, NoRegretError
+from noregret.app.commands.serve.answers import TooLarge
+from noregret.errors import NoRegretError
 from noregret.service.requests import Lines
-from noregret.service.values import has_field
+from noregret.service.wire import Malformed, checked, refuse_repeated
 
 # Bytes of a request, and of a batch; lines of a batch, and features of an example.
 MAX_BODY, MAX_BATCH, MAX_LINES, MAX_FEATURES = 1 << 20, 1 << 26, 10_000, 100_000
-NEEDED = {"predict": ("x",), "label": ("id", "y"), "learn": ("x", "y")}
 
 
 class Body(msgspec.Struct, forbid_unknown_fields=True, gc=False):
@@ -53,25 +52,17 @@ def request_of(action: str, body: bytes, target: str) -> served.Request:
         found = decode(body)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise Malformed(f"the request body is invalid: {error}") from None
-    for name in NEEDED[action]:
-        if getattr(found, name) is None:
-            raise Malformed(f"{action} needs {name!r}: {example(action)}")
+    refuse_repeated(body, members_of(found))
     if action != "label" and len(found.x or ()) > MAX_FEATURES:
         raise TooLarge(f"{len(found.x or ()):,} features", f"send at most {MAX_FEATURES:,}")
-    if action == "label" and found.x is not None:
-        raise Malformed("a label has no 'x': learn takes both")
-    if action == "label" and found.key is not None:
-        raise Malformed("a label has no 'key': its prediction has one")
-    if action == "predict" and found.y is not None:
-        raise Malformed("a prediction has no 'y': learn takes both")
-    if found.x is not None and has_field(found.x, target):
-        raise BadExample(
-            f"feature {target!r} is called like the outcome",
-            ("send outcomes as 'y', outside of 'x'", "serve with another --target"),
-            feature=target,
-        )
-    sent = None if found.id is None else body.strip()
-    return served.Request(action, found.id, found.x, found.y, found.key, sent)
+    return checked(action, found.id, found.x, found.y, found.key, target, body.strip())
+
+
+def members_of(found: Body) -> int:
+    """Return the number of names in a body, without those of nested objects."""
+    x = found.x
+    given = (found.id is not None) + (x is not None) + (found.y is not None)
+    return given + (found.key is not None) + (len(x) if type(x) is dict else 0)
 
 
 def lines_of(lines: list[bytes], target: str) -> Lines | None:
@@ -81,12 +72,17 @@ def lines_of(lines: list[bytes], target: str) -> Lines | None:
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return None
     ids, examples, outcomes = [], [], []
-    for each in found:
+    for each, line in zip(found, lines, strict=True):
         x = each.x
         if type(x) is not dict or each.id is None or each.y is None or each.key is not None:
             return None
         if target in x or len(x) > MAX_FEATURES:
             return None
+        if line.count(b":") != len(x) + 3:  # a name may come twice
+            try:
+                refuse_repeated(line, len(x) + 3)
+            except Malformed:
+                return None
         ids.append(each.id)
         examples.append(x)
         outcomes.append(each.y)
@@ -99,10 +95,3 @@ def attempted(action: str, line: bytes, target: str) -> served.Request | Excepti
         return request_of(action, line, target)
     except NoRegretError as error:
         return error
-
-
-def example(action: str) -> str:
-    """Return an example of a body."""
-    given = {"id": '"order-1"', "x": '{"sun": 0.8}', "y": "31.0"}
-    wanted = ["id", *(name for name in NEEDED[action] if name != "id")]
-    return "{" + ", ".join(f'"{name}": {given[name]}' for name in wanted) + "}"

@@ -14,6 +14,7 @@ from noregret.app.commands.serve.keys import ADMIN
 from noregret.base.registry import built, find
 from noregret.service.errors import ServiceError
 from noregret.service.service import Service
+from noregret.service.wire import Malformed, refuse_repeated
 
 if TYPE_CHECKING:
     from noregret.app.commands.serve.desk import Desk
@@ -87,9 +88,11 @@ async def change_of(request: Request) -> Change:
     if len(body) > MAX_BODY:
         raise ServiceError(f"a body of {len(body):,} bytes", f"send at most {MAX_BODY:,}")
     try:
-        return decode(body)
+        found = decode(body)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise ServiceError(f"the request body is invalid: {error}") from None
+        raise Malformed(f"the request body is invalid: {error}") from None
+    refuse_repeated(body, 0)
+    return found
 
 
 async def told(desk: Desk) -> Response:

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Sequence
-
 from noregret.app.report.page.style import DARK, LIGHT
 
 STYLE = (
@@ -14,10 +11,10 @@ STYLE = (
 body{margin:0;background:var(--paper);color:var(--ink);
   font:16px/1.5 system-ui,-apple-system,"Segoe UI",Roboto,sans-serif}
 main{max-width:1080px;margin:0 auto;padding:20px}
-header{display:flex;flex-wrap:wrap;gap:8px 20px;align-items:baseline}
+form{margin:0}header{display:flex;flex-wrap:wrap;gap:8px 20px;align-items:baseline}
 h1{font-size:1.4rem;margin:0}h2{font-size:1rem;margin:0 0 6px}
 #state{color:var(--soft)}#state.bad{color:var(--red)}
-select,input{font:inherit;color:inherit;background:var(--card);border:1px solid var(--line);
+select,input,button{font:inherit;color:inherit;background:var(--card);border:1px solid var(--line);
   border-radius:6px;padding:2px 8px}
 .cards{display:grid;grid-template-columns:repeat(auto-fit,minmax(150px,1fr));gap:12px;margin:18px 0}
 .card,.chart,.wide{background:var(--card);border:1px solid var(--line);border-radius:10px;
@@ -41,6 +38,9 @@ let samples = [], reading = null, last = null;
 const number = v => v == null || !isFinite(v) ? "–" :
   Math.abs(v) >= 1000 || Number.isInteger(v) ? Math.round(v).toLocaleString("en") :
   v.toPrecision(3);
+// Labels of an axis are round numbers: no more digits than they have.
+const tick = v => v >= 1e6 || (v && v < 1e-4) ? v.toExponential(0) :
+  Number(v.toPrecision(6)).toLocaleString("en", {maximumFractionDigits: 6});
 function node(name, text) {
   const made = document.createElement(name);
   made.textContent = text;
@@ -77,37 +77,47 @@ function series(figure, per) {
   }
   return found;
 }
-function draw(id, lines, whole) {
+// The distance between labels of an axis: 1, 2 or 5 times a power of ten, two or three of them.
+function step(most, whole) {
+  const base = 10 ** Math.floor(Math.log10(most / 3));
+  const found = base * [1, 2, 5, 10].find(times => 3 * times * base >= most * (1 - 1e-9));
+  return whole ? Math.max(1, found) : found;
+}
+const clock = t => new Date(t * 1000).toTimeString().slice(0, 8);
+function draw(id, lines, none, whole) {
   const svg = $(id), wide = svg.clientWidth || 320, high = 150, left = 46, under = 18;
   const all = lines.flatMap(line => line.points);
   svg.setAttribute("viewBox", `0 0 ${wide} ${high}`);
-  if (all.length < 2) {
+  if (!all.length) {
     svg.innerHTML = `<text x="${wide / 2}" y="${high / 2}" text-anchor="middle" font-size="13"` +
-      ` fill="var(--soft)">no data yet</text>`;
+      ` fill="var(--soft)">${none}</text>`;
     return;
   }
   const from = samples[0][0], to = Math.max(samples.at(-1)[0], from + 1);
-  const most = Math.max(...all.map(p => p[1])) || 1;
-  const top = whole ? 2 * Math.ceil(most / 2) : most * 1.08;  // halves of it are labelled
+  const most = Math.max(...all.map(p => p[1])) || 1, by = step(most, whole);
+  const count = Math.ceil(most / by - 1e-9), top = by * count;
   const x = t => left + (t - from) / (to - from) * (wide - left - 6);
-  const y = v => high - under - v / top * (high - under - 6);
+  const y = v => high - under - v / top * (high - under - 8);
   let out = "";
-  for (const part of [0, .5, 1]) {
-    const v = top * part;
+  for (let k = 0; k <= count; k++) {
+    const v = by * k;
     out += `<line x1="${left}" x2="${wide}" y1="${y(v)}" y2="${y(v)}" stroke="var(--line)"/>` +
       `<text x="${left - 6}" y="${y(v) + 4}" text-anchor="end" font-size="11"` +
-      ` fill="var(--soft)">${number(v)}</text>`;
+      ` fill="var(--soft)">${tick(v)}</text>`;
   }
-  const clock = t => new Date(t * 1000).toLocaleTimeString();
   out += `<text x="${left}" y="${high - 3}" font-size="11"` +
     ` fill="var(--soft)">${clock(from)}</text>` +
     `<text x="${wide - 4}" y="${high - 3}" text-anchor="end" font-size="11"` +
     ` fill="var(--soft)">${clock(to)}</text>`;
   for (const line of lines)
-    out += `<polyline fill="none" stroke="${line.colour}" stroke-width="1.8"` +
-      ` stroke-dasharray="${line.dash || ""}"` +
-      ` points="${line.points.map(
-        p => x(p[0]).toFixed(1) + "," + y(p[1]).toFixed(1)).join(" ")}"/>`;
+    if (line.points.length == 1)
+      out += `<circle r="3" fill="${line.colour}" cx="${x(line.points[0][0]).toFixed(1)}"` +
+        ` cy="${y(line.points[0][1]).toFixed(1)}"/>`;
+    else
+      out += `<polyline fill="none" stroke="${line.colour}" stroke-width="1.8"` +
+        ` stroke-dasharray="${line.dash || ""}"` +
+        ` points="${line.points.map(
+          p => x(p[0]).toFixed(1) + "," + y(p[1]).toFixed(1)).join(" ")}"/>`;
   svg.innerHTML = out;
 }
 function show(now) {
@@ -123,9 +133,10 @@ function show(now) {
   $("learner").textContent = now.learner;
   draw("requests", [
     {points: series("predictions", "time"), colour: "var(--blue)"},
-    {points: series("labels", "time"), colour: "var(--orange)", dash: "5 3"}]);
-  draw("losses", [{points: series("loss", "labels"), colour: "var(--green)"}]);
-  draw("pending", [{points: series("pending"), colour: "var(--violet)"}], true);
+    {points: series("labels", "time"), colour: "var(--orange)", dash: "5 3"}], "no data yet");
+  draw("losses", [{points: series("loss", "labels"), colour: "var(--green)"}],
+    samples.length ? "no labels since " + clock(samples[0][0]) : "no data yet");
+  draw("pending", [{points: series("pending"), colour: "var(--violet)"}], "no data yet", true);
   table("challengers", ["challenger", "labels", "mean loss", "mean loss of " + now.serving,
     "p better", "p worse"], Object.entries(now.challengers).map(([name, c]) =>
     [name, number(c.rounds), number(c.challenger), number(c.champion), number(c.p_better),
@@ -135,16 +146,39 @@ function show(now) {
   $("state").textContent = now.stopped ? "stopped: " + now.stopped : "live";
   $("state").className = now.stopped ? "bad" : "";
 }
+// The key is kept in this page only: another one, or this one loaded again, asks for it.
+let key = "";
+const ask = (path, more) =>
+  fetch(path, {...more, headers: key ? {Authorization: "Bearer " + key} : {}});
+async function begin() {
+  try {
+    const answer = await ask("models");
+    const found = await answer.json();
+    $("sign-in").hidden = answer.status != 401;
+    if (answer.status == 401) {
+      $("state").textContent = key ? found.detail : "this server needs a key";
+      $("state").className = key ? "bad" : "";
+      key = "";
+      return;
+    }
+    if (!answer.ok) throw new Error(found.detail);
+    $("model").replaceChildren(...Object.keys(found).map(name => new Option(name)));
+    $("model").hidden = false;
+    watch();
+  } catch (error) {
+    $("state").textContent = "not connected: " + error.message;
+    $("state").className = "bad";
+    setTimeout(begin, 2000);
+  }
+}
 async function watch() {
   if (reading) reading.abort();
   const mine = reading = new AbortController(), name = $("model").value;
   samples = [], last = null;
-  const key = sessionStorage.getItem("noregret-key");
-  const headers = key ? {Authorization: "Bearer " + key} : {};
   try {
     const path = "models/" + encodeURIComponent(name) + "/watch";
-    const answer = await fetch(path, {headers, signal: mine.signal});
-    $("key").hidden = answer.status != 401 && answer.status != 403;
+    const answer = await ask(path, {signal: mine.signal});
+    if (answer.status == 401 || answer.status == 403) $("sign-in").hidden = false;
     if (!answer.ok) throw new Error((await answer.json()).detail);
     const reader = answer.body.pipeThrough(new TextDecoderStream()).getReader();
     let text = "";
@@ -164,18 +198,18 @@ async function watch() {
     if (mine.signal.aborted) return;
     $("state").textContent = "not connected: " + error.message;
     $("state").className = "bad";
-    if ($("key").hidden) setTimeout(() => mine === reading && watch(), 2000);
+    if ($("sign-in").hidden) setTimeout(() => mine === reading && watch(), 2000);
   }
 }
-for (const name of MODELS) $("model").append(new Option(name));
 $("model").onchange = watch;
-$("key").onchange = () => {
-  sessionStorage.setItem("noregret-key", $("key").value.trim());
+$("sign-in").onsubmit = event => {
+  event.preventDefault();
+  key = $("key").value.trim();
   $("key").value = "";
-  watch();
+  begin();
 };
 addEventListener("resize", () => last && show(last));
-watch();
+begin();
 """
 CHARTS = (
     ("requests", "Requests per second", "solid: predictions; dashed: labels"),
@@ -184,9 +218,8 @@ CHARTS = (
 )
 
 
-def dashboard(models: Sequence[str]) -> str:
-    """Return the page."""
-    names = json.dumps(list(models)).replace("<", "\\u003c")
+def dashboard() -> str:
+    """Return the page, which is the same for every server."""
     charts = "".join(
         f'<div class="chart"><h2>{title}</h2><p>{words}</p><svg id="{name}" role="img"'
         f' aria-label="{title}"></svg></div>'
@@ -196,11 +229,12 @@ def dashboard(models: Sequence[str]) -> str:
         '<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport"'
         ' content="width=device-width,initial-scale=1"><title>noregret</title>'
         f"<style>{STYLE}</style><main><header><h1>noregret</h1>"
-        '<select id="model" aria-label="Model"></select><span id="state">connecting</span>'
-        '<input id="key" type="password" placeholder="API key" aria-label="API key" hidden>'
+        '<select id="model" aria-label="Model" hidden></select><span id="state">connecting</span>'
+        '<form id="sign-in" hidden><input id="key" type="password" autocomplete="off" required'
+        ' placeholder="API key" aria-label="API key"> <button>Sign in</button></form>'
         '<a href="api">API</a></header><p><code id="learner"></code></p>'
         f'<div class="cards" id="cards"></div><div class="charts">{charts}</div>'
         '<div class="wide" id="challengers" hidden><h2>Challengers</h2><table></table></div>'
         '<div class="wide" id="keys" hidden><h2>Keys</h2><table></table></div></main>'
-        f"<script>const MODELS = {names};{SCRIPT}</script>"
+        f"<script>{SCRIPT}</script>"
     )

@@ -21,7 +21,6 @@ from noregret.app.commands.serve.answers import (
     headers_of,
     problem_of,
     status_of,
-    told,
 )
 from noregret.app.commands.serve.bodies import (
     MAX_BATCH,
@@ -34,6 +33,7 @@ from noregret.app.commands.serve.bodies import (
 from noregret.app.commands.serve.desk import Answers, Desk
 from noregret.app.commands.serve.keys import LABEL, PREDICT, Keys
 from noregret.service.requests import Learned
+from noregret.service.wire import told
 
 SCOPES = {"predict": (PREDICT,), "label": (LABEL,), "learn": (PREDICT, LABEL)}
 HEADERS = {kind: (b"content-type", kind.encode()) for kind in (JSON, NDJSON, PROBLEM)}

@@ -170,8 +170,9 @@ def page(document: dict[str, Any], models: Sequence[str], address: str) -> str:
         for method, does in methods.items()
         if method != "parameters"
     )
-    name = escape(models[0]) if models else "default"
+    name = escape(models[0]) if models else "MODEL"
     listed = ", ".join(f'<a href="models/{escape(each)}">{escape(each)}</a>' for each in models)
+    listed = listed or "send a key to <code>/models</code>, <code>Authorization: Bearer KEY</code>"
     body = '{"id": "order-1", "x": {"sun": 0.8}}'
     path = f"{escape(address)}models/{name}/predict"
     call = f"curl -H 'Content-Type: application/json' -d '{escape(body)}' \\\n  {path}"

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 import secrets
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from hashlib import sha256
 from typing import NamedTuple
 
@@ -17,6 +17,8 @@ from noregret.service.errors import ServiceError
 PREDICT, LABEL, ADMIN = "predict", "label", "admin"
 SCOPES = (PREDICT, LABEL, ADMIN)
 PREFIX = "sha256:"
+# In place of a model, where a key for some model is enough.
+ANY = "\0"
 
 
 class NoKey(ServiceError):
@@ -139,7 +141,17 @@ class Keys:
         self.guarded = bool(self.keys or self.buckets)
 
     def check(self, authorization: str | None, model: str | None, *scopes: str) -> None:
-        """Raise an error unless a request may do these things with a model, None for all."""
+        """Raise an error unless a request may do these things.
+
+        Parameters
+        ----------
+        authorization
+            The header of that name.
+        model
+            The name of the model; None for all models, ``ANY`` for any.
+        *scopes
+            What it is to do.
+        """
         if not self.keys:
             if self.buckets:
                 self.buckets[""].take()
@@ -150,13 +162,22 @@ class Keys:
             raise NoKey("this key is not known here")
         if digest in self.buckets:
             self.buckets[digest].take()
-        if found.models and model not in found.models:
+        if found.models and model not in (*found.models, ANY):
             which = "all models" if model is None else f"model {model!r}"
             raise Forbidden(f"key {found.name!r} is not for {which}")
         for scope in scopes:
             if scope not in found.may:
                 which = "" if model is None else f" of model {model!r}"
                 raise Forbidden(f"key {found.name!r} does not allow {scope}{which}")
+
+    def visible(self, authorization: str | None, models: Iterable[str]) -> list[str]:
+        """Return those of some models that a request may know of."""
+        if not self.keys:
+            return list(models)
+        found = self.keys.get(sent_digest(authorization) if authorization else "")
+        if found is None:
+            return []
+        return [name for name in models if not found.models or name in found.models]
 
     def charge(self, authorization: str | None, count: int) -> None:
         """Count further examples of a request that was checked."""

@@ -9,13 +9,32 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
+from starlette.types import Receive, Scope, Send
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
 
+from noregret.app.commands.serve.answers import problem
+from noregret.app.commands.serve.desk import Overloaded
 from noregret.app.commands.serve.hot import Header, Hot, Route, too_large
+from noregret.service.errors import ServiceError
+from noregret.service.wire import Malformed
 
 # Seconds within which a request must have come as a whole, and between two looks for those that
 # have not.
 REQUEST_SECONDS, SWEEP_SECONDS = 30.0, 1.0
+# Bytes of the request line with all headers, and connections at the same time.
+MAX_HEAD, MAX_CONNECTIONS = 1 << 16, 1000
+
+
+class HeadTooLarge(ServiceError):
+    """Raised for a request whose headers are too long."""
+
+    status = 431
+
+
+class TooSlow(ServiceError):
+    """Raised for a request that does not come to its end."""
+
+    status = 408
 
 
 class Pending:
@@ -52,6 +71,10 @@ class Protocol(HttpToolsProtocol):
     cycle: Any
     # When it began to wait for a request or for the rest of one; None while one is answered.
     since: float | None = None
+    # Whether a request line or headers are being received, how many bytes of them came with
+    # earlier data, and whether there may be too many with this data.
+    in_head, head_size, is_long = False, 0, False
+    fault: ServiceError | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Begin."""
@@ -71,10 +94,33 @@ class Protocol(HttpToolsProtocol):
         super().resume_writing()
         self.flow.resume_reading()
 
+    def data_received(self, data: bytes) -> None:
+        """Take bytes from the client."""
+        if self.transport.is_closing():
+            return
+        size = self.head_size + len(data)
+        self.is_long = size > MAX_HEAD
+        super().data_received(data)
+        if self.in_head:
+            self.head_size = size
+            if self.is_long and not self.transport.is_closing():
+                self.give_up(head_too_large())
+
+    def send_400_response(self, msg: str) -> None:
+        """Refuse what is not HTTP, or was refused by a callback of the parser."""
+        self.give_up(self.fault or Malformed("this is not a request in HTTP/1.1"))
+
+    def give_up(self, error: ServiceError) -> None:
+        """Answer with a problem, and close the connection."""
+        found = problem(error)
+        self.in_head = False
+        self.write(found.status_code, found.raw_headers, bytes(found.body), keep_alive=False)
+
     # Callbacks of the parser.
 
     def on_message_begin(self) -> None:
         """Begin a request."""
+        self.in_head, self.head_size = True, 0
         self.url = b""
         self.headers = []
         self.expect_100_continue = False
@@ -83,6 +129,10 @@ class Protocol(HttpToolsProtocol):
 
     def on_headers_complete(self) -> None:
         """Take a prediction or a label; leave other requests to the application."""
+        self.in_head, self.head_size = False, 0
+        if self.is_long and self.head_length() > MAX_HEAD:
+            self.fault = head_too_large()
+            raise self.fault
         parser, cycle = self.parser, self.cycle
         try:
             route = self.hot.routes.get(self.url.decode())
@@ -95,13 +145,9 @@ class Protocol(HttpToolsProtocol):
             or self.expect_100_continue
             or parser.should_upgrade()
             or parser.get_http_version() != "1.1"
-            or len(self.connections) >= (self.limit_concurrency or 1 << 30)
+            or len(self.connections) > MAX_CONNECTIONS
         ):
-            url, headers, expects = self.url, self.headers, self.expect_100_continue
-            super().on_message_begin()
-            self.url, self.expect_100_continue = url, expects
-            self.headers += headers
-            super().on_headers_complete()
+            self.leave()
             return
         given = dict(self.headers)
         self.cycle = pending = Pending(route, given, 0, parser.should_keep_alive())
@@ -109,6 +155,24 @@ class Protocol(HttpToolsProtocol):
             pending.most = self.hot.admitted(route, given)
         except Exception as error:
             self.refuse(pending, error)
+
+    def leave(self) -> None:
+        """Leave a request to the application, unless there are too many."""
+        url, headers, expects = self.url, self.headers, self.expect_100_continue
+        super().on_message_begin()
+        self.url, self.expect_100_continue = url, expects
+        self.headers += headers
+        app = self.app
+        if max(len(self.connections), len(self.tasks)) > MAX_CONNECTIONS:
+            self.app = too_many
+        try:
+            super().on_headers_complete()
+        finally:
+            self.app = app
+
+    def head_length(self) -> int:
+        """Return the bytes of the request line and the headers."""
+        return len(self.url) + sum(len(name) + len(value) + 4 for name, value in self.headers)
 
     def on_body(self, body: bytes) -> None:
         """Take a part of a body."""
@@ -150,17 +214,20 @@ class Protocol(HttpToolsProtocol):
         pending.response_complete = True
         if pending.disconnected or self.transport.is_closing():
             return
+        headers.append((b"content-length", b"%d" % len(body)))
+        self.write(status, headers, body, pending.keep_alive)
+        self.on_response_complete()
+
+    def write(self, status: int, headers: list[Header], body: bytes, keep_alive: bool) -> None:
+        """Write an answer."""
         parts = [STATUS_LINE[status]]
         for name, value in (*self.server_state.default_headers, *headers):
             parts += (name, b": ", value, b"\r\n")
-        if not pending.keep_alive:
-            parts.append(b"connection: close\r\n")
-        parts.append(b"content-length: %d\r\n\r\n" % len(body))
+        parts.append(b"\r\n" if keep_alive else b"connection: close\r\n\r\n")
         parts.append(body)
         self.transport.write(b"".join(parts))
-        if not pending.keep_alive:
+        if not keep_alive:
             self.transport.close()
-        self.on_response_complete()
 
     def on_response_complete(self) -> None:
         """Go on with what is pipelined, or wait for the next request."""
@@ -180,10 +247,29 @@ def sweep(connections: Any, now: float) -> None:
     """Close connections that have waited too long for a request or for the rest of one."""
     for each in list(connections):
         if isinstance(each, Protocol) and each.since is not None:
-            whole = each.cycle is None or each.cycle.response_complete
-            limit = each.timeout_keep_alive if whole else REQUEST_SECONDS
-            if now - each.since > limit:
+            cycle = each.cycle
+            idle = (cycle is None or cycle.response_complete) and not each.in_head
+            if now - each.since <= (each.timeout_keep_alive if idle else REQUEST_SECONDS):
+                continue
+            if idle or getattr(cycle, "response_started", False):
                 each.transport.close()
+            else:
+                limit = f"{REQUEST_SECONDS:g} s"
+                each.give_up(TooSlow(f"the request did not come to its end within {limit}"))
+
+
+def head_too_large() -> HeadTooLarge:
+    """Return the error of a request whose headers are too long."""
+    what = f"a request line and headers of more than {MAX_HEAD:,} bytes"
+    return HeadTooLarge(what, "send fewer or shorter headers")
+
+
+async def too_many(scope: Scope, receive: Receive, send: Send) -> None:
+    """Refuse a request, and close its connection."""
+    what = f"there are {MAX_CONNECTIONS:,} connections already"
+    found = problem(Overloaded(what, "try again in a second"))
+    found.headers["connection"] = "close"
+    await found(scope, receive, send)
 
 
 async def sweeping(connections: Any) -> None:

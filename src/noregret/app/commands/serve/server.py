@@ -24,7 +24,7 @@ from noregret.app.commands.serve.exposition import CONTENT_TYPE, exposition
 from noregret.app.commands.serve.feeding import Feeds, source_lines
 from noregret.app.commands.serve.hot import Header, Hot
 from noregret.app.commands.serve.interface import described, page
-from noregret.app.commands.serve.keys import ADMIN, Keys
+from noregret.app.commands.serve.keys import ADMIN, ANY, Keys
 from noregret.app.commands.serve.watching import Watching
 from noregret.errors import NoRegretError
 from noregret.service.errors import Stopped
@@ -32,7 +32,8 @@ from noregret.service.errors import Stopped
 # The page takes nothing from elsewhere, and no other page shows it in a frame.
 PAGE_HEADERS = {
     "Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'; script-src"
-    " 'unsafe-inline'; connect-src 'self'; frame-ancestors 'none'; base-uri 'none'"
+    " 'unsafe-inline'; connect-src 'self'; frame-ancestors 'none'; base-uri 'none';"
+    " form-action 'none'"
 }
 
 
@@ -149,9 +150,10 @@ class Server:
     # Results.
 
     async def models(self, request: Request) -> Response:
-        """List the models."""
-        self.allow(request)
-        return as_json({name: desk.facts() for name, desk in self.desks.items()})
+        """List the models that the request's key is for."""
+        given = request.headers.get("authorization")
+        self.keys.check(given, ANY)
+        return as_json({name: self.desks[name].facts() for name in self.visible(request)})
 
     async def model(self, request: Request) -> Response:
         """Tell about one model."""
@@ -196,14 +198,20 @@ class Server:
         found = self.watching.response(request.path_params["model"])
         return problem(Overloaded("too many dashboards are open")) if found is None else found
 
+    # Pages. Where keys are set, they name no model unless the request has a key for it.
+
+    def visible(self, request: Request) -> list[str]:
+        """Return the names of the models that a request may know of."""
+        return self.keys.visible(request.headers.get("authorization"), self.desks)
+
     async def home(self, request: Request) -> Response:
-        """Return the dashboard."""
-        return HTMLResponse(dashboard(list(self.desks)), headers=PAGE_HEADERS)
+        """Return the dashboard, which asks for a key if it needs one."""
+        return HTMLResponse(dashboard(), headers=PAGE_HEADERS)
 
     async def openapi(self, request: Request) -> Response:
         """Describe the interface for programs."""
-        return as_json(described(list(self.desks)))
+        return as_json(described(self.visible(request)))
 
     async def page(self, request: Request) -> Response:
         """Describe the interface for people."""
-        return HTMLResponse(page(described(), list(self.desks), str(request.base_url)))
+        return HTMLResponse(page(described(), self.visible(request), str(request.base_url)))

@@ -16,6 +16,8 @@ from noregret.app.commands.serve.desk import Desk
 
 # Seconds between samples, and the number of samples that are kept: at most twenty minutes.
 PERIOD, MAX_SAMPLES = 1.0, 1200
+# Transactions to take earlier samples from, when a server starts.
+MAX_EARLIER = 20_000
 # Keys in the table, and samples between two counts of them: these read the whole journal.
 MAX_KEYS, KEYS_EVERY = 20, 30
 # Dashboards that may be open at the same time.
@@ -41,6 +43,17 @@ class Watch:
         self.keys: list[dict[str, Any]] = []
         self.count = self.watchers = 0
         self.ended = False
+
+    async def recall(self) -> None:
+        """Take samples of the time before the server started, from the journal."""
+        service = self.desk.service
+        seconds = PERIOD * MAX_SAMPLES
+        for end in await self.desk.do(lambda: service.recent(seconds, MAX_EARLIER)):
+            pending = end.predictions - end.labels
+            sample = [end.time, end.predictions, end.labels, pending, end.loss, end.late, end.delay]
+            if self.samples and end.time - self.samples[-1][0] < PERIOD:
+                self.samples.pop()  # the last of each period
+            self.samples.append([*map(float, sample), 0.0])
 
     async def sample(self) -> None:
         """Take a sample, and wake up those who wait."""
@@ -113,6 +126,8 @@ class Watching:
                 await self.task
 
     async def _run(self) -> None:
+        for watch in self.watches.values():
+            await watch.recall()
         while True:
             for watch in self.watches.values():
                 with suppress(RuntimeError):  # its thread has ended
