@@ -11,20 +11,10 @@ others stay. Rows are three arrays, as in ``passes``. Callers pass arrays that f
 from libc.math cimport exp, fabs, isfinite, log
 from libc.stdint cimport int32_t, int64_t
 
-cdef extern from *:
-    """
-    #define fetch(address) __builtin_prefetch(address)
-    /* A macro: GCC takes a function that only prefetches for one without effect, and removes its calls. */
-    #define fetch_row(values, at, count) do { \\
-        for (ptrdiff_t k_ = 0; k_ < (count); k_ += 8) fetch((values) + k_); \\
-        for (ptrdiff_t k_ = 0; k_ < (count); k_ += 16) fetch((at) + k_); \\
-    } while (0)
-    """
-    void fetch(const void *address) noexcept nogil
-    void fetch_row(const double *values, const int32_t *at, Py_ssize_t count) noexcept nogil
-
 cdef extern from "sparse_dot.h" nogil:
     double noregret_sparse_dot(const double* values, const int32_t* at, Py_ssize_t count, const double* w)
+    void noregret_fetch(const void* address)
+    void noregret_fetch_row(const int64_t* starts, const int32_t* at, const double* values, Py_ssize_t t)
 
 # Rows are scattered in memory: their numbers are prefetched this many rows ahead, their starts twice as many.
 cdef enum:
@@ -51,17 +41,14 @@ def ascend(const int64_t[::1] starts not None, const int32_t[::1] at not None, c
         for j in range(order.shape[0]):
             if j + 2 * AHEAD < order.shape[0]:
                 t = order[j + 2 * AHEAD]
-                fetch(&starts[t])
-                fetch(&slopes[t])
-                fetch(&squares[t])
-                fetch(&low[t])
-                fetch(&high[t])
-                fetch(&centre[t])
+                noregret_fetch(&starts[t])
+                noregret_fetch(&slopes[t])
+                noregret_fetch(&squares[t])
+                noregret_fetch(&low[t])
+                noregret_fetch(&high[t])
+                noregret_fetch(&centre[t])
             if j + AHEAD < order.shape[0]:
-                t = order[j + AHEAD]
-                k = starts[t]
-                if k < starts[t + 1]:
-                    fetch_row(&values[k], &at[k], starts[t + 1] - k)
+                noregret_fetch_row(&starts[0], &at[0], &values[0], order[j + AHEAD])
             t = order[j]
             bend = squares[t] / multiplier
             if not (0 < bend and isfinite(bend)):

@@ -34,9 +34,12 @@ from noregret.hindsight.sparse import SparseRows
 STALLED, MIN_CUT = 6, 0.3
 # While a pass raises the lower bound by this share, the gap is not small: the loss is not computed.
 RISING = 0.05
+# Later on it is computed after every MAX_UNPAID passes, and after each that raises the bound by less
+# than the tolerance: the gap is about one to four times as large as the last rise.
+MAX_UNPAID = 3
 # How far slopes are moved on, as a share of what the last pass moved them.
 MOMENTUM = 0.4
-# Neighbours visited one after the other. Single rows take half as long again to read, and more
+# Neighbours visited one after the other. Single rows take a third longer to read, and more
 # neighbours need more passes.
 NEIGHBOURS = 4
 # Numbers read between two checks of the clock.
@@ -79,7 +82,9 @@ class Climb:
         self.gradient = rows.combine(self.slopes)
         self.found = Found(start, self.slopes, losses.line_of(self.slopes)[1], start)
         self.found.loss = float(losses.value(scores).sum())
-        self.unpaid: Floats | None = None  # a predictor whose loss is not known yet
+        # A predictor whose loss is not known yet, and how many passes ago a loss was computed.
+        self.unpaid: Floats | None = None
+        self.passes_unpaid = 0
         # Slopes and gradient before the last pass, and whether that pass raised D a little.
         self.before, self.is_steady = (self.slopes, self.gradient), False
 
@@ -90,7 +95,7 @@ class Climb:
         while len(gaps) < limits.steps and self.has_multiplier():
             self.move_on()
             self.pass_over(shuffled(random, self.rows.shape[0]))
-            self.look()
+            self.look(limits.tolerance)
             tell(found.loss, found.lower)
             gaps.append(found.gap)
             if found.is_close(limits) or expired(share(found.gap, found.loss)):
@@ -141,8 +146,8 @@ class Climb:
             if expired():
                 break
 
-    def look(self) -> None:
-        """Evaluate the slopes and their predictor, and scale the slopes."""
+    def look(self, tolerance: float = math.inf) -> None:
+        """Evaluate the slopes, and their predictor if the gap may be small, and scale the slopes."""
         found, losses, ball = self.found, self.losses, self.ball
         size = norm(self.gradient)
         factor = losses.best_factor(self.slopes, ball.radius * size)
@@ -156,7 +161,9 @@ class Climb:
         rises = lower > found.lower
         slow = not lower - found.lower > RISING * abs(lower)
         self.is_steady = rises and slow
-        if slow:
+        self.passes_unpaid += 1
+        near = not lower - found.lower > tolerance * abs(lower)
+        if slow and (near or self.passes_unpaid >= MAX_UNPAID):
             self.pay()
         if rises:
             found.slopes, found.constants, found.lines_at = self.slopes, constants, w
@@ -168,7 +175,7 @@ class Climb:
             loss = float(self.losses.value(self.rows.scores(self.unpaid)).sum())
             if loss < self.found.loss:
                 self.found.w, self.found.loss = self.unpaid, loss
-            self.unpaid = None
+            self.unpaid, self.passes_unpaid = None, 0
 
 
 def shuffled(random: np.random.Generator, rounds: int) -> NDArray[np.int32]:
