@@ -34,7 +34,7 @@ from noregret.hindsight.sparse import SparseRows
 STALLED, MIN_CUT = 6, 0.3
 # While a pass raises the lower bound by this share, the gap is not small: the loss is not computed.
 RISING = 0.05
-# Later on it is computed after every MAX_UNPAID passes, and after each that raises the bound by less
+# Later on it is computed every MAX_UNPAID passes, and after each that raises the bound by less
 # than the tolerance: the gap is about one to four times as large as the last rise.
 MAX_UNPAID = 3
 # How far slopes are moved on, as a share of what the last pass moved them.
@@ -147,7 +147,7 @@ class Climb:
                 break
 
     def look(self, tolerance: float = math.inf) -> None:
-        """Evaluate the slopes, and their predictor if the gap may be small, and scale the slopes."""
+        """Evaluate the slopes, and their predictor if the gap may be small; scale the slopes."""
         found, losses, ball = self.found, self.losses, self.ball
         size = norm(self.gradient)
         factor = losses.best_factor(self.slopes, ball.radius * size)
