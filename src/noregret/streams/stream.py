@@ -171,6 +171,7 @@ class Reading:
         self.undecided = False  # whether the first block will tell what outcomes are
         self.at_once = False  # whether nothing is detected that needs more rows than one
         self.part: Part | None = None  # the only part to read
+        self.group_fields: tuple[str, ...] = ()  # fields that name a learner for each row
         if state is not None:
             self.set_state(*state)
 

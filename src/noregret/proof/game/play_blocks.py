@@ -45,6 +45,14 @@ class Played(NamedTuple):
     scores: Floats | None = None
     chances: Floats | None = None  # of the class predicted in each row kept, where known
     error: NoRegretError | None = None
+    late: Late | None = None
+
+
+class Late(NamedTuple):
+    """Of a block with ids, what is needed to count losses of classes whose outcome comes later."""
+
+    scores: dict[int, dict[Any, float]]  # of all classes, by rows without an outcome
+    losses: dict[int, float]  # when they were learned, of rows whose outcome came later
 
 
 def play_block(
@@ -65,16 +73,24 @@ def play_block(
     before = learner.rounds
     # Runs of rows with and without an outcome; there is usually one.
     ends = [0, *(np.flatnonzero(np.diff(labelled)) + 1).tolist(), len(block)] if len(block) else []
+    late = None
+    if chances is not None and block.keys is not None:
+        late = Late({}, {})
+        alone = [k for k, key in enumerate(block.keys) if key is not None and labelled[k]]
+        ends = sorted({*ends, *alone, *(k + 1 for k in alone)})
     stopped: NoRegretError | None = None
     try:
         for start, stop in pairwise(ends):
             part = slice(start, stop)
             if not labelled[start]:
-                predict_part(learner, reading, block, part, scores, chances, faults)
+                predict_part(learner, reading, block, part, scores, chances, faults, late)
             elif chances is None:
                 play_part(learner, reading, block, part, scores, faults)
             else:
+                paid = learner.total_loss
                 play_classes(learner, reading, block, part, scores, chances, faults)
+                if late is not None and stop == start + 1:
+                    late.losses[start] = learner.total_loss - paid
     except NoRegretError as error:
         row, stopped = faults.pop().row, error
         block = until(block, row, [fault for fault in block.faults if fault.row <= row])
@@ -83,14 +99,14 @@ def play_block(
     if block.booleans and learner.rounds > before:
         learner._entry.note_booleans()
     if block.faults and reading.options.on_error == "stop":
-        return block, Played(None, [], scores, chances, block.faults[0].error)
+        return block, Played(None, [], scores, chances, block.faults[0].error, late)
     kept = None
     if faults:
         kept = np.ones(len(block), dtype=bool)
         kept[[fault.row for fault in faults]] = False
         chances = None if chances is None else chances[kept]
     refused = sorted([*block.faults, *faults], key=lambda fault: fault.row)
-    return block, Played(kept, [error for _, error in refused], scores, chances, stopped)
+    return block, Played(kept, [error for _, error in refused], scores, chances, stopped, late)
 
 
 def check_bases(learner: Learner, block: Block) -> None:
@@ -160,11 +176,15 @@ def predict_part(
     scores: Floats | None,
     chances: Floats | None,
     refused: list[Fault],
+    late: Late | None = None,
 ) -> None:
     """Predict rows of a block that have no outcome; nothing is learned."""
     found, faults = score_part(learner, reading, block, part)
     refused += faults
     if is_of_classes(learner):
+        if late is not None:
+            for row, each in enumerate(found.tolist(), part.start):
+                late.scores[row] = dict(zip(learner.classes, each, strict=True))
         found, certain = best_of(found)
         if chances is not None:
             chances[part] = certain

@@ -261,6 +261,10 @@ class JsonlReading(TableReading):
         if not names or not isinstance(example, dict):
             return ""
         found = whole | example
+        for name in self.group_fields if whole is not example else ():
+            if found.get(name) != whole.get(name):
+                what = f"field {name!r} is {found.get(name)!r}, and {whole.get(name)!r} in the line"
+                raise BadExample(f"{what} of the same id that was predicted", feature=name)
         return json.dumps([found.get(name) for name in names])
 
     def places_of(self, names: list[str], learned: bool) -> list[int]:

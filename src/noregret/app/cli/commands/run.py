@@ -44,7 +44,6 @@ NOT_FOR_GROUPS = {
     "report": OF_ONE,
     "checkpoint": "a checkpoint cannot store one learner per group",
     "resume": "a checkpoint cannot store one learner per group",
-    "id": "lines of one id may be of several groups",
 }
 EXAMPLE = "noregret run DATA.csv --target COLUMN"
 OPTIONS = [

@@ -20,7 +20,6 @@ from noregret.proof.record.moment import curve_of
 
 if TYPE_CHECKING:
     from noregret.app.commands.run.runner import Run
-    from noregret.linear.keyed_rows import Key
     from noregret.proof.certificates.certificate import Certificate
 
 
@@ -103,14 +102,22 @@ def conclude(
             Names(learner.engine.size, run.reading.feature_name),
             run.watching.weight if run.weighted else None,
         ),
-        by_group=() if run.grouping is None else group_counts(*run.grouping.groups.figures()),
+        by_group=group_counts(run),
     )
 
 
-def group_counts(keys: list[Key], rounds: list[int], losses: list[float]) -> tuple[GroupCount, ...]:
-    """Return the groups, their rows and their mean losses."""
+def group_counts(run: Run) -> tuple[GroupCount, ...]:
+    """Return the groups, their rows and their mean losses, those of predictions as given."""
+    if run.grouping is None:
+        return ()
+    keys, rounds, losses = run.grouping.groups.figures()
+    if run.served is not None:
+        losses = [loss + run.served.more[key] for key, loss in zip(keys, losses, strict=True)]
     means = (loss / count for loss, count in zip(losses, rounds, strict=True))
-    return tuple(map(GroupCount, map(named, keys), rounds, means))
+    found = map(GroupCount, map(named, keys), rounds, means)
+    if run.served is None:
+        return tuple(found)
+    return tuple(sorted(found, key=lambda each: (-each.loss, each.name)))
 
 
 def named(key: object) -> str:

@@ -16,7 +16,7 @@ from noregret.linear.engine import block_rows
 from noregret.linear.groups import Groups
 from noregret.linear.keyed_rows import sorted_by_key
 from noregret.linear.learner import is_of_classes
-from noregret.proof.game.play_blocks import Played, best_of, codes_of
+from noregret.proof.game.play_blocks import Late, Played, best_of, codes_of
 from noregret.streams.block import Block, Fault, Sparse, until, without
 from noregret.streams.coded_tags import CodedTags
 from noregret.streams.stream import example_of
@@ -149,13 +149,14 @@ class Grouping:
             names = list(reading.feature_names(reading.features))
             scores, refused, row = np.full(len(block), np.nan), list[Fault](), 0
             chances = np.zeros(len(block)) if is_of_classes(self.groups.learner) else None
+            late = None if chances is None or block.keys is None else Late({}, {})
             while row < len(block):
                 began, stop = time.perf_counter(), min(row + self.at_once, len(block))
                 part = slice(row, stop)
                 if chances is None:
                     refused += self.play_part(block, codes, part, names, scores)
                 else:
-                    refused += self.play_classes(block, codes, part, names, scores, chances)
+                    refused += self.play_classes(block, codes, part, names, scores, chances, late)
                 spent, row = time.perf_counter() - began, stop
                 self.at_once = max(FEWEST, int(self.at_once * min(4.0, SECONDS / max(spent, 1e-9))))
                 if may_stop and row < len(block) and not reading.wanted():
@@ -167,7 +168,7 @@ class Grouping:
             told = [error for _, error in faults] if refused or not stops else []
             kept = ~np.isnan(scores)
             chances = None if chances is None else chances[kept]
-            observe(block, Played(kept, told, scores, chances, ends))
+            observe(block, Played(kept, told, scores, chances, ends, late))
             if ends is not None:
                 raise ends
 
@@ -300,6 +301,7 @@ class Grouping:
         names: list[str],
         scores: Floats,
         chances: Floats,
+        late: Late | None,
     ) -> list[Fault]:
         """Play some rows of several classes, group by group; return refused ones.
 
@@ -315,9 +317,10 @@ class Grouping:
             before, total, where = learner.rounds, learner.total_loss, order[start:stop]
             made, sure = np.full(len(where), np.nan), np.zeros(len(where))
             done = 0
-            if not np.isnan(block.y[where]).any():
+            if late is None and not np.isnan(block.y[where]).any():
                 done = play_table(learner, block, names, where, made, sure)
-            faults += play_each(learner, block, names, where[done:], made[done:], sure[done:])
+            rest = slice(done, None)
+            faults += play_each(learner, block, names, where[rest], made[rest], sure[rest], late)
             if block.booleans and learner.rounds > before:
                 learner._entry.note_booleans()
             self.rounds += learner.rounds - before
@@ -431,15 +434,22 @@ def play_each(
     where: NDArray[np.int64],
     scores: Floats,
     chances: Floats,
+    late: Late | None,
 ) -> list[Fault]:
     """Play rows of classes one by one, and predict those without a class; return refused ones."""
     faults, classes = list[Fault](), block.classes or []
     for at, row in enumerate(where.tolist()):
         x, y = example_of(block, row, names), block.y[row]
         try:
-            found, sure = best_of(learner._entry.decision(x)[None, :])
+            each = learner._entry.decision(x)
+            found, sure = best_of(each[None, :])
             if not np.isnan(y):
+                paid = learner.total_loss
                 learner.learn_one(x, classes[int(y)])
+                if late is not None:
+                    late.losses[row] = learner.total_loss - paid
+            elif late is not None:
+                late.scores[row] = dict(zip(learner.classes, each.tolist(), strict=True))
             scores[at], chances[at] = found[0], sure[0]
         except NoRegretError as error:
             faults.append(Fault(row, error.at(block.place_of(row)).with_traceback(None)))

@@ -147,13 +147,14 @@ class Run:
         if self.stream.options.id is not None:
             from noregret.app.commands.run.serving import Served
 
-            self.served = Served()
+            self.served = Served(len(self.group or ()))
         self.spool: Numbers | None = None
         self.tags: Tags | None = None
         self.saved: int | None = None  # rounds in the last checkpoint
         self.stored = (0, time.monotonic())  # rounds in the last model saved, and when
         keep_freed_memory()
         self.reading = self.stream.reading()
+        self.reading.group_fields = tuple(self.group or ())
         if self.answers is not None:
             self.reading.take_at_once()
         if self.chooses:
@@ -235,12 +236,6 @@ class Run:
                 options = replace(self.stream.options, **said)
                 self.stream = type(self.stream)(self.stream.paths, options)
         of_classes = is_of_classes(self.learner)
-        if of_classes and self.served is not None:
-            raise NoRegretError(
-                "the target has several classes, and outcomes that come later are supported for"
-                " numbers and two classes",
-                "use --positive VALUE, or leave --id out",
-            )
         self.watching = Watching(self.learner.engine.loss, of_classes, self.watches)
         if self.group is not None:
             from noregret.app.commands.run.grouping import Grouping
@@ -350,8 +345,10 @@ class Run:
     @property
     def total(self) -> float:
         """The total loss of the predictions as they were given."""
-        other = self.served or self.grouping
-        return self.learner.total_loss if other is None else other.loss
+        if self.served is not None and not is_of_classes(self.learner):
+            return self.served.loss
+        own = self.learner.total_loss if self.grouping is None else self.grouping.loss
+        return own if self.served is None else own + sum(self.served.more.values())
 
     @property
     def mistakes(self) -> int:
@@ -395,10 +392,11 @@ class Run:
     def note(self, block: Block, played: Played) -> None:
         """Note the rows of a block."""
         y, importances, kept, scores = block.y, block.importances, played.kept, played.scores
+        chances_of = played.chances
         numbers = numbers_of(block, self.seen)
         tags = block.tags
         if self.served is not None and block.keys is not None and scores is not None:
-            scores = self.served.replace(block.keys, scores, y)
+            scores, chances_of = self.served.replace(self.learner, block, played)
         if block.bases is not None:
             y, scores = y + block.bases, None if scores is None else scores + block.bases
         if kept is not None and not kept.all():
@@ -409,7 +407,7 @@ class Run:
         if is_of_classes(self.learner) and self.grouping is None:
             y = codes_of(self.learner, block.classes or [], y)
         self.watch(y, scores if self.measures else None, importances)
-        chances = () if played.chances is None else (played.chances,)
+        chances = () if chances_of is None else (chances_of,)
         if self.spool is not None and scores is not None:
             self.note_tags(tags, len(y))
             self.spool.add(numbers, scores, y, *chances)
@@ -435,7 +433,7 @@ class Run:
             importances = None if importances is None else importances[learned]
         self.weighted = self.weighted or importances is not None
         self.watching.note(y, scores, importances)
-        if self.served is not None and scores is not None:
+        if self.served is not None and scores is not None and not is_of_classes(self.learner):
             self.served.count(self.learner.engine.loss, scores, y)
 
     def note_tags(self, tags: Sequence[str] | None, rows: int) -> None:

@@ -2,42 +2,101 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import json
+from collections import defaultdict
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from noregret.proof.game.served_loss import served_loss
 from noregret.streams.waiting_lines import MAX_WAITING
 
 if TYPE_CHECKING:
     from noregret.base.compiled.losses import Loss
+    from noregret.linear.learner import Learner
+    from noregret.proof.game.play_blocks import Played
+    from noregret.streams.block import Block
 
 Floats = NDArray[np.float64]
 
 
+class Given(NamedTuple):
+    """A prediction as it was given; of several classes with its chance and all scores."""
+
+    score: float
+    chance: float = 0.0
+    scores: dict[Any, float] | None = None
+
+
 class Served:
-    """The predictions that were given to lines without an outcome, by id, and the total loss."""
+    """The predictions that were given to lines without an outcome, by id, and the total loss.
 
-    def __init__(self) -> None:
-        self.scores: dict[str, float] = {}  # the oldest first
+    Parameters
+    ----------
+    columns
+        The number of columns that name the group of a row, the first of those passed on.
+    """
+
+    def __init__(self, columns: int = 0) -> None:
+        self.columns = columns
+        self.given: dict[str, Given] = {}  # the oldest first
         self.joined = 0  # lines whose outcome came
-        self.loss = 0.0
+        self.loss = 0.0  # of numbers and two classes
+        # Losses of predictions as given, minus those when they were learned, by group.
+        self.more: defaultdict[Any, float] = defaultdict(float)
 
-    def replace(self, keys: list[str | None], scores: Floats, y: Floats) -> Floats:
-        """Return scores, with those that were given before in rows whose outcome came later."""
-        scores = scores.copy()
-        for row, key in enumerate(keys):
-            if key is None or np.isnan(scores[row]):  # an ordinary row, or one that was refused
+    def replace(
+        self, learner: Learner, block: Block, played: Played
+    ) -> tuple[Floats, Floats | None]:
+        """Return scores and chances, with those given before where the outcome came later."""
+        assert played.scores is not None
+        assert block.keys is not None
+        scores, chances = played.scores.copy(), None
+        if played.chances is not None:
+            chances = np.zeros(len(block))
+            chances[slice(None) if played.kept is None else played.kept] = played.chances
+        for row, key in enumerate(block.keys):
+            score = float(scores[row])
+            if key is None or np.isnan(score):  # an ordinary row, or one that was refused
                 continue
-            if np.isnan(y[row]):
-                self.scores.pop(key, None)
-                self.scores[key] = float(scores[row])
-                if len(self.scores) > MAX_WAITING:
-                    del self.scores[next(iter(self.scores))]
-            elif key in self.scores:
-                scores[row] = self.scores.pop(key)
+            if np.isnan(block.y[row]):
+                self.given.pop(key, None)
+                by_class = None if played.late is None else played.late.scores[row]
+                chance = 0.0 if chances is None else float(chances[row])
+                self.given[key] = Given(score, chance, by_class)
+                if len(self.given) > MAX_WAITING:
+                    del self.given[next(iter(self.given))]
+            elif key in self.given:
+                found = self.given.pop(key)
+                scores[row] = found.score
+                if chances is not None:
+                    chances[row] = found.chance
+                group = self.group_of(block, row)
+                self.more[group] += self.difference(learner, block, played, row, found)
                 self.joined += 1
-        return scores
+        if chances is not None and played.kept is not None:
+            chances = chances[played.kept]
+        return scores, chances
+
+    def difference(
+        self, learner: Learner, block: Block, played: Played, row: int, given: Given
+    ) -> float:
+        """Return how much larger the loss of a prediction was than when it was learned."""
+        y = float(block.y[row])
+        if played.late is not None and given.scores is not None:
+            now = played.late.losses[row]
+            return served_loss(learner, given.scores, (block.classes or [])[int(y)]) - now
+        assert played.scores is not None
+        now = served_loss(learner, float(played.scores[row]), y)
+        return served_loss(learner, given.score, y) - now
+
+    def group_of(self, block: Block, row: int) -> Any:
+        """Return the group of a row, as groups are named; None without groups."""
+        if not self.columns or block.tags is None:
+            return None
+        values = json.loads(block.tags[row])[: self.columns]
+        return values[0] if self.columns == 1 else tuple(values)
 
     def count(self, loss: Loss, scores: Floats, y: Floats) -> None:
         """Add the losses of rows with an outcome."""
