@@ -20,6 +20,7 @@ from noregret.hindsight.proofs.answer import USUAL, Limits
 from noregret.limits import MAX_VALUE
 from noregret.proof.certificates.certifiable import Certifiable
 from noregret.proof.record.ledger import MEMORY, Keep, Ledger
+from noregret.proof.record.parts_digest import MAX_PARTS, Part, PartsDigest
 
 if TYPE_CHECKING:
     from noregret.batch.evidence import BatchEvidence
@@ -44,7 +45,7 @@ class BatchGame(Certifiable):
         Must be false: a batch method predicts nothing before it has seen all examples.
     """
 
-    # Whether its sums are those of several games, which cannot be verified with data.
+    # Whether its sums are those of several games whose data cannot be read as one stream.
     merged = False
 
     def __init__(
@@ -199,6 +200,12 @@ class BatchGame(Certifiable):
         return self.intake.digest
 
     @property
+    def parts(self) -> tuple[Part, ...]:
+        """The parts of the data, if it was merged from several; else none."""
+        digest = self.ledger.digest
+        return digest.parts if isinstance(digest, PartsDigest) else ()
+
+    @property
     def transforms(self) -> tuple[str, ...]:
         """Transforms that the stream applied to the data."""
         return self.intake.transforms
@@ -226,9 +233,16 @@ class BatchGame(Certifiable):
         self.intake.check()
         if self.merged:
             raise NoRegretError(
-                f"this {self.method.name} was merged from several, whose data have no"
-                " common order to digest and check",
+                f"this {self.method.name} was merged from several, whose data do not read as one"
+                " stream: their features come in another order, or they were read or scaled in"
+                " another way",
                 "ask each for its certificate before merging, or fit one to all the data",
+            )
+        if len(self.parts) > MAX_PARTS:
+            raise NoRegretError(
+                f"this {self.method.name} was merged from {len(self.parts):,} parts, and a"
+                f" certificate has at most {MAX_PARTS:,}",
+                "use larger parts",
             )
 
     def evidence(

@@ -39,6 +39,13 @@ class Summed(Batch):
         If a row is rejected, the rows before it count, that row and those after it do not.
         """
         self._check_sums()
+        if self.game is not None and self.game.parts:  # the rows are one more part
+            other = self.clone()
+            try:
+                other.learn_many(X, y, target=target)
+            finally:
+                self.merge(other)
+            return
         game = self.game or self._new_game(keep="sums", progress=False)
         try:
             game.take(X, y, target=target)
@@ -49,8 +56,10 @@ class Summed(Batch):
     def merge(self: S, other: S) -> S:
         """Add the examples of another method, which does not change; return this one.
 
-        The result is that of a fit to the examples of both, up to rounding. It has no certificate,
-        as there is no common order of the data to verify it with; each part has one before.
+        The result is that of a fit to the examples of both, up to rounding. Its certificate is
+        verified with the data of both, in this order: its digest is a tree over parts. It has none
+        if reading the data of both in a row would not give the same numbers, because features
+        come in another order or rows are scaled by earlier ones; each part has one before.
 
         Parameters
         ----------

@@ -13,7 +13,9 @@ from noregret.errors import NoRegretError
 from noregret.hindsight import LeastSquares
 from noregret.hindsight.solvers.curvature import MAX_DENSE
 from noregret.hindsight.sums import mirrored
+from noregret.proof.record.digest import Digest
 from noregret.proof.record.figures import books_of
+from noregret.proof.record.parts_digest import Part, PartsDigest, parts_of
 
 if TYPE_CHECKING:
     from noregret.batch.intake import FixedPredictor
@@ -21,6 +23,8 @@ if TYPE_CHECKING:
     from noregret.batch.summed import Summed
 
 Floats = NDArray[np.float64]
+# Transforms of a row by which it depends on those before it.
+FROM_EARLIER_ROWS = ("scale=", "add=")
 
 
 def are_kept(game: BatchGame) -> bool:
@@ -71,8 +75,29 @@ def merged(one: Summed, other: Summed) -> BatchGame:
     fixed = one._new_fixed()
     fixed.set_state(*merged_state(here, there, names, width))
     game = resumed(one, fixed, both)
-    game.merged = True
+    game.merged = not is_one_stream(one._required_game(), other._required_game(), names)
+    game.ledger.digest = PartsDigest([*own_parts(one), *own_parts(other)])
+    first = one._required_game()
+    game.intake.describe(first.transforms, first.target, first.intake.names)
     return game
+
+
+def own_parts(method: Summed) -> tuple[Part, ...]:
+    """Return the parts of the data of a method."""
+    return parts_of(method._required_game().ledger.digest, method.rounds)
+
+
+def is_one_stream(one: BatchGame, other: BatchGame, names: list[str]) -> bool:
+    """Return whether reading the data of both in a row gives the same numbers as each alone.
+
+    So it is if both were read in the same way, row by row, and if the other one met its features
+    in the order of all.
+    """
+    if one.merged or other.merged or one.transforms != other.transforms:
+        return False
+    known = other.intake.learner._entry.known.names
+    depends = any(text.startswith(FROM_EARLIER_ROWS) for text in one.transforms)
+    return known == names[: len(known)] and one.target == other.target and not depends
 
 
 def known(fixed: FixedPredictor) -> str:
@@ -116,15 +141,18 @@ def state_of(game: BatchGame) -> dict[str, Any]:
     """Return the arrays of a game without its rows."""
     found = sums_of(game)
     arrays, numbers = found.get_state()
-    chain, pending = game.ledger.digest.get_state()
+    digest = game.ledger.digest
     description = {
         "sums": numbers,
-        "digest": [chain.hex(), pending.hex()],
         "merged": game.merged,
         "transforms": list(game.transforms),
         "target": game.target,
         "names": game.intake.names,
     }
+    if isinstance(digest, PartsDigest):
+        description["parts"] = digest.parts
+    else:
+        description["digest"] = [text.hex() for text in digest.get_state()]
     text = np.frombuffer(json.dumps(description).encode(), dtype=np.uint8).copy()
     return {"told": text, **arrays}
 
@@ -140,7 +168,12 @@ def restored(method: Batch, arrays: dict[str, Any]) -> BatchGame:
     if found.features != fixed.engine.size + method.intercept:
         raise ValueError(f"sums over {found.features} features are not expected here")
     game = resumed(method, fixed, found)
-    game.ledger.digest.set_state(*(bytes.fromhex(part) for part in description["digest"]))
+    if "parts" in description:
+        game.ledger.digest = PartsDigest([Part(*part) for part in description["parts"]])
+    else:
+        digest = Digest()
+        digest.set_state(*(bytes.fromhex(part) for part in description["digest"]))
+        game.ledger.digest = digest
     game.intake.describe(description["transforms"], description["target"], description["names"])
     game.merged = bool(description["merged"])
     game.found(method.solution)

@@ -117,7 +117,7 @@ def test_what_data_cannot_need_is_refused_before_it_is_allocated(
     contents = contents_of(make(), *data)
     assert verify(sealed(contents), *data).confirmed
     change(contents)
-    monkeypatch.setattr("noregret.proof.verifying.replay.play", None)  # nothing is played
+    monkeypatch.setattr("noregret.proof.verifying.replay.play_rows", None)  # nothing is played
     with pytest.raises(CertificateError) as caught:
         verify(sealed(contents), *data)
     assert field in str(caught.value)

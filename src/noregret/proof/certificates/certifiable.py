@@ -11,6 +11,7 @@ from noregret.hindsight.proofs.answer import USUAL, Limits
 
 if TYPE_CHECKING:
     from noregret.proof.certificates.certificate import Certificate
+    from noregret.proof.record.parts_digest import Part
     from noregret.proof.theorems.base_evidence import BaseEvidence
     from noregret.proof.theorems.theorem import Theorem
 
@@ -89,6 +90,11 @@ class Certifiable(ABC):
     @abstractmethod
     def digest(self) -> str:
         """A digest of the data: the same numbers give the same digest, whatever their format."""
+
+    @property
+    def parts(self) -> tuple[Part, ...]:
+        """The parts of the data, if the digest is a tree over them; else none."""
+        return ()
 
     # The figures.
 

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from noregret.base.display import as_renderable, as_text
 from noregret.limits import MAX_CLASS_LIST, MAX_TEXT
+from noregret.proof.record.parts_digest import Part
 from noregret.proof.theorems.assumptions import Finding
 
 if TYPE_CHECKING:
@@ -33,13 +34,14 @@ TRANSFORMS, OF_CLASSES = "data.transforms", "classes="
 
 @dataclass(frozen=True)
 class Played:
-    """The data: their size and a digest."""
+    """The data: their size and a digest; ``parts`` if it is a tree over several."""
 
     rounds: int
     features: int
     digest: str
     transforms: tuple[str, ...] = ()
     target: str | None = None
+    parts: tuple[Part, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -146,6 +148,8 @@ class Certificate:
         }
         if self.data.target is not None:
             data["target"] = self.data.target
+        if self.data.parts:
+            data["parts"] = [part._asdict() for part in self.data.parts]
         from noregret.base.json_text import Weights
 
         best: dict[str, Any] = {

@@ -24,6 +24,7 @@ from noregret.proof.certificates.certificate import (
     max_characters,
     seal,
 )
+from noregret.proof.record.parts_digest import Part
 from noregret.proof.theorems.assumptions import Finding
 from noregret.proof.theorems.registry import theorems_of
 
@@ -211,11 +212,12 @@ def certificate_of(contents: Mapping[str, Any]) -> Certificate:
     """Build a certificate from the checked contents of a file."""
     best, regret, theorem = (contents[part] for part in ("hindsight", "regret", "theorem"))
     name, family = contents["learner"]["name"], contents["learner"].get("family", LINEAR)
-    known = theorems_of(name, family)
+    known, data = theorems_of(name, family), contents["data"]
+    parts = tuple(Part(**part) for part in data.get("parts", ()))
     return Certificate(
         name,
         contents["learner"]["params"],
-        Played(**{**contents["data"], "transforms": tuple(contents["data"]["transforms"])}),
+        Played(**{**data, "transforms": tuple(data["transforms"]), "parts": parts}),
         Paid(**contents["loss"]),
         Best(
             best["class"],

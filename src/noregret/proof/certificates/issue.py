@@ -106,7 +106,7 @@ def certified(
     issued = Certificate(
         learner.name,
         {key: plain(value) for key, value in learner.params.items()},
-        Played(game.rounds, game.width, game.digest, game.transforms, game.target),
+        Played(game.rounds, game.width, game.digest, game.transforms, game.target, game.parts),
         paid,
         Best(
             best.comparator,

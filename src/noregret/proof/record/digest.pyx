@@ -42,8 +42,8 @@ cdef class Digest:
             raise RuntimeError("this digest is in use by another thread")
         return 0
 
-    def update(self, const double[::1] words not None) -> None:
-        """Add words to the message."""
+    def update(self, const double[::1] words not None, Py_ssize_t rows=0) -> None:
+        """Add words to the message; how many rows they are makes no difference here."""
         self.check_free()
         cdef const unsigned char* data = <const unsigned char*> &words[0] if words.shape[0] else NULL
         cdef size_t left = 8 * words.shape[0], part
@@ -103,6 +103,19 @@ cdef class Digest:
         memcpy(self.chain, <const unsigned char*> chain, HASH)
         memcpy(self.pending, <const unsigned char*> pending, len(pending))
         self.waiting = len(pending)
+
+
+def words_of_rows(const double[::1] words not None, Py_ssize_t rows) -> int:
+    """Return how many words the first rows of a message have."""
+    cdef const unsigned int* halves = <const unsigned int*> &words[0] if words.shape[0] else NULL
+    cdef Py_ssize_t at = 0, row
+    for row in range(rows):
+        if at >= words.shape[0]:
+            raise ValueError("fewer rows than expected")
+        at += 2 + <Py_ssize_t> halves[2 * at] + <Py_ssize_t> halves[2 * at + 1]
+    if at > words.shape[0]:
+        raise ValueError("the last row is incomplete")
+    return at
 
 
 def continued(bytes chain, bytes pending):

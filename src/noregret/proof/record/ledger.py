@@ -26,6 +26,7 @@ from noregret.proof.record.digest import Digest
 from noregret.proof.record.figures import books_of
 from noregret.proof.record.moment import Curve, Moment, curve_of
 from noregret.proof.record.pages import Pages, Table
+from noregret.proof.record.parts_digest import PartsDigest
 from noregret.proof.record.worker_thread import Backstage
 
 if TYPE_CHECKING:
@@ -85,7 +86,7 @@ class Ledger:
         self.recorder = Recorder(self.learner.engine, self.take)
         self.params = self.learner.params
         self.recorder.expected = self.params.get("dimension") or 0
-        self.digest = Digest()
+        self.digest: Digest | PartsDigest = Digest()
         self.square = is_square(self.learner.engine.loss)
         self.sums: LeastSquares | None = None
         if self.square and self.keep in ("auto", "sums"):
@@ -168,7 +169,7 @@ class Ledger:
         With many features, pages are collected until adding their sums takes no longer than
         computing them.
         """
-        self.digest.update(words)
+        self.digest.update(words, rows)
         self.digested += rows
         many = self.sums is not None and BLAS_PAYS < features <= MAX_DENSE
         enough = features * features // 2 if many else SMALL_PAGE

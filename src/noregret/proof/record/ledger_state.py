@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from noregret.hindsight import LeastSquares
 from noregret.linear.engine.recorder import unpacked
+from noregret.proof.record.digest import Digest
 from noregret.proof.record.figures import books_of
 from noregret.proof.record.moment import Moment
 
@@ -29,6 +30,7 @@ def state_of(ledger: Ledger) -> tuple[dict[str, Floats], dict[str, Any] | None]:
     ledger.catch_up()
     page, recorder = ledger.recorder.get_state()
     arrays = {"page": page, "open": np.concatenate([np.empty(0), *(w for w, _ in ledger.open)])}
+    assert isinstance(ledger.digest, Digest)  # a game in parts is not resumed
     chain, pending = ledger.digest.get_state()
     numbers = {
         "recorder": recorder,
@@ -63,6 +65,7 @@ def restore(ledger: Ledger, arrays: dict[str, Floats], numbers: dict[str, Any] |
 def restore_record(ledger: Ledger, arrays: dict[str, Floats], numbers: dict[str, Any]) -> None:
     """Restore a record."""
     ledger.recorder.set_state(arrays["page"], numbers["recorder"])
+    assert isinstance(ledger.digest, Digest)
     ledger.digest.set_state(bytes.fromhex(numbers["chain"]), bytes.fromhex(numbers["pending"]))
     ledger.digested, ledger.entered = numbers["digested"], numbers["entered"]
     ledger.last_mark, ledger.solved = numbers["last_mark"], numbers["solved"]

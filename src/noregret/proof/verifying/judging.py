@@ -56,6 +56,8 @@ class Replay:
         True if a batch method finds better weights than the stated ones.
     from_sums
         Returns the certificate of a game that kept only sums over the rows, if possible.
+    files_of
+        Returns the files in which some rounds are, given the first and their number.
     """
 
     game: Certifiable
@@ -68,6 +70,7 @@ class Replay:
     tolerance: float = TOLERANCE
     outdone: bool = False
     from_sums: Callable[[], Certificate | None] = lambda: None
+    files_of: Callable[[int, int], list[str]] = lambda first, rounds: []
 
     def evidence(self, answers: dict[Any, Any] | None = None) -> BaseEvidence:
         """Return the evidence of the replay."""

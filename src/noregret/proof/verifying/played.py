@@ -53,6 +53,19 @@ def is_as_stated(replay: Replay, stated: float, found: float) -> bool:
     return abs(stated - found) <= TOLERANCE * abs(found) + replay.evidence().loss_rounding
 
 
+def part(judge: Judge, path: str, stated: Any, found: Any) -> Line | None:
+    """Compare a part of the data; there is a line only for one that is not confirmed."""
+    if stated == found:
+        return None
+    number = int(path.rpartition(".")[2])
+    parts = judge.replay.stated.data.parts
+    first = 1 + sum(part.rounds for part in parts[: number - 1])
+    where = f"rows {first:,} to {first + parts[number - 1].rounds - 1:,}"
+    if files := judge.replay.files_of(first, parts[number - 1].rounds):
+        where += f" ({', '.join(files)})"
+    return Line(path, stated["digest"], found["digest"], False, f"{where} have changed")
+
+
 def mean(judge: Judge, path: str, stated: Any, found: Any) -> Line:
     """Compare the mean loss with the stated total and rounds."""
     own = judge.replay.stated.loss.total / judge.replay.stated.data.rounds
@@ -80,6 +93,7 @@ RULES: dict[str, Rule] = {
     **dict.fromkeys(EXACTLY, equal),
     "seal": sealed,
     "data.target": target,
+    "data.parts.*": part,
     "loss.total": cost,
     "loss.mean": mean,
     "loss.mistakes": mistakes,

@@ -20,7 +20,6 @@ from noregret.proof.certificates.certifiable import Certifiable
 from noregret.proof.certificates.certificate import LOOSEST, TIGHTEST, Certificate, Played
 from noregret.proof.certificates.file import certificate_of, checked, read_contents
 from noregret.proof.certificates.issue import beside, candidates
-from noregret.proof.game.game import play
 from noregret.proof.game.late_game import LateGame, events_of, field_of
 from noregret.proof.theorems.averaging import averaged
 from noregret.proof.theorems.theorem import REGRETS
@@ -28,6 +27,7 @@ from noregret.proof.verifying.comparing import SEARCHED, TOLERANCE, are_close
 from noregret.proof.verifying.confirm import compared
 from noregret.proof.verifying.judging import Replay
 from noregret.proof.verifying.limits import check_limits
+from noregret.proof.verifying.parts import files_with, play_rows
 from noregret.proof.verifying.verification import Verification
 from noregret.streams import Stream, stream_of
 from noregret.streams.options import Options
@@ -103,7 +103,7 @@ def verify(
         )
     game = replayed(learner, data, outcomes, target, stated.data, format)
     with np.errstate(all="ignore"):  # stated weights may be huge
-        return compared(contents, replay_of(stated, game, target))
+        return compared(contents, replay_of(stated, game, target, data))
 
 
 def contents_of(
@@ -183,7 +183,7 @@ def replayed(
         elif target is None and outcomes is None and has_columns:
             target = stated.target
         try:
-            return play(learner, data, outcomes, target=target, keep="rows")
+            return play_rows(learner, stated.parts, data, outcomes, target)
         except (NoRegretError, TypeError):
             raise
         except UNUSABLE as error:
@@ -195,7 +195,7 @@ def replayed(
     except ValueError as error:
         raise CertificateError(f"data: transforms: {error}") from None
     try:
-        game = play(learner, stream_of(data, options), keep="rows")
+        game = play_rows(learner, stated.parts, stream_of(data, options))
         if not game.rounds:
             raise NoRegretError("there are no examples in it")
     except NoRegretError as error:
@@ -232,10 +232,12 @@ def is_files(data: Any) -> bool:
     return isinstance(data, str | Path)
 
 
-def replay_of(stated: Certificate, game: Certifiable, target: str | None = None) -> Replay:
+def replay_of(
+    stated: Certificate, game: Certifiable, target: str | None = None, data: Any = None
+) -> Replay:
     """Return the certificate of the replay, with a longer search in hindsight.
 
-    For rows without columns, ``target`` is the name of the outcomes.
+    For rows without columns, ``target`` is the name of the outcomes. ``data`` are those played.
     """
     told = stated.hindsight.tolerance or USUAL.tolerance
     # A loose certificate is compared with the result of a full search.
@@ -281,6 +283,7 @@ def replay_of(stated: Certificate, game: Certifiable, target: str | None = None)
         lambda: certified(game, finer),
         outdone=outdone,
         from_sums=from_sums,
+        files_of=files_with(data, stated.data),
     )
 
 

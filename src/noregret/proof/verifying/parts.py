@@ -1,0 +1,63 @@
+"""Replay data in the parts that a certificate lists, and find the files of a part."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import cache
+from itertools import accumulate
+from pathlib import Path
+from typing import Any
+
+from noregret.errors import CertificateError
+from noregret.proof.certificates.certificate import Played
+from noregret.proof.game.game import play
+from noregret.proof.record.parts_digest import Part, PartsDigest
+from noregret.streams import stream_of
+from noregret.streams.options import Options
+
+
+def play_rows(
+    learner: Any,
+    parts: Sequence[Part],
+    stream: Any,
+    outcomes: Any = None,
+    target: str | None = None,
+) -> Any:
+    """Play data with their rows kept, digested in the parts that a certificate lists, if any."""
+    if not parts:
+        return play(learner, stream, outcomes, target=target, keep="rows")
+    game = learner._new_game(keep="rows")
+    cut_into(game, parts)
+    return game.play(stream, outcomes, target=target)
+
+
+def cut_into(game: Any, parts: Sequence[Part]) -> None:
+    """Have a game that begins digest its rows in parts."""
+    if game.learner.family != "batch" or not hasattr(game.learner, "merge"):
+        raise CertificateError(f"data.parts: {game.learner.name} does not learn from parts")
+    game.ledger.digest = PartsDigest(sizes=[part.rounds for part in parts])
+
+
+def files_with(data: Any, stated: Played) -> Callable[[int, int], list[str]]:
+    """Return a function that returns the files of a range of rounds, given first and number."""
+    if not isinstance(data, list | tuple) or not all(isinstance(p, str | Path) for p in data):
+        return lambda first, rounds: []
+    stream = stream_of(data, Options.of(stated.transforms, stated.target, sniff=False))
+
+    @cache
+    def ends() -> list[int]:
+        counts = dict.fromkeys(stream.paths, 0)
+        for block in stream.reading():
+            if len(block) and (file := block.place_of(0).file) in counts:
+                counts[str(file)] += int(block.labelled.sum())
+        return list(accumulate(counts.values()))
+
+    def files_of(first: int, rounds: int) -> list[str]:
+        starts = [0, *ends()[:-1]]
+        return [
+            path
+            for path, start, end in zip(dict.fromkeys(stream.paths), starts, ends(), strict=True)
+            if start < first + rounds - 1 and end >= first
+        ]
+
+    return files_of
