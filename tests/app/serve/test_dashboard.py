@@ -15,6 +15,8 @@ from typing import Any
 
 import pytest
 
+import noregret as nr
+from noregret.app.commands.serve.watching import earlier
 from tests.app.serve.running import Server
 from tests.thorough import THOROUGH, sized
 
@@ -70,17 +72,25 @@ def test_figures_are_streamed(server: Server) -> None:
 
 
 def test_samples_go_on_after_a_restart(tmp_path: Path) -> None:
-    arguments = ("--learner", "widrow-hoff", "--store", "shop.db")
-    running = Server(tmp_path, *arguments)
-    for k in range(4):
-        running.post(f"{HERE}/learn", {"x": {"a": 1.0}, "y": k})
-    running.kill()
-    running = Server(tmp_path, *arguments)
-    samples = events(running, 2)[0]["samples"]
-    assert running.end() == 0
-    assert samples[0][:3] == [samples[0][0], 4.0, 4.0]  # predictions and labels so far
-    assert samples[0][4] > 0  # the loss
-    assert [each[0] for each in samples] == sorted(each[0] for each in samples)
+    """The last of each second are those of the journal, up to twenty minutes before."""
+    now = [1000.0]
+    for k in range(40):  # started again for each
+        now[0] = 1000.0 + k / 4
+        learner = nr.WidrowHoff() if k == 0 else None
+        with nr.Service(learner, tmp_path / "s.db", clock=lambda: now[0]) as service:
+            service.learn({"a": 1.0}, k)
+            loss = service.loss
+    with nr.Service(None, tmp_path / "s.db", clock=lambda: now[0]) as service:
+        found = earlier(service.recent(1200.0, 100))
+        assert [each[:4] for each in found] == [
+            [1000.75 + k, 4.0 * k + 4, 4.0 * k + 4, 0.0] for k in range(10)
+        ]
+        assert found[-1][4] == loss
+        assert len(service.recent(1200.0, 7)) == 7
+        now[0] += 1195.0
+        assert [each.time for each in service.recent(1200.0, 100)] == [
+            1004.75 + k / 4 for k in range(21)
+        ]
 
 
 def test_readers_that_do_not_read_stall_nothing(server: Server) -> None:

@@ -7,7 +7,7 @@ from noregret.app.report.page.style import DARK, LIGHT
 STYLE = (
     f":root{{{LIGHT}}}@media(prefers-color-scheme:dark){{:root{{{DARK}}}}}"
     """
-*{box-sizing:border-box}
+*{box-sizing:border-box}[hidden]{display:none!important}
 body{margin:0;background:var(--paper);color:var(--ink);
   font:16px/1.5 system-ui,-apple-system,"Segoe UI",Roboto,sans-serif}
 main{max-width:1080px;margin:0 auto;padding:20px}
@@ -122,6 +122,7 @@ function draw(id, lines, none, whole) {
 }
 function show(now) {
   last = now;
+  $("charts").hidden = false;
   const late = now.labels ? (100 * now.late_labels / now.labels).toFixed(0) + "%" : "–";
   const refused = Object.values(now.refused).reduce((a, b) => a + b, 0);
   $("cards").replaceChildren(
@@ -233,7 +234,7 @@ def dashboard() -> str:
         '<form id="sign-in" hidden><input id="key" type="password" autocomplete="off" required'
         ' placeholder="API key" aria-label="API key"> <button>Sign in</button></form>'
         '<a href="api">API</a></header><p><code id="learner"></code></p>'
-        f'<div class="cards" id="cards"></div><div class="charts">{charts}</div>'
+        f'<div class="cards" id="cards"></div><div class="charts" id="charts" hidden>{charts}</div>'
         '<div class="wide" id="challengers" hidden><h2>Challengers</h2><table></table></div>'
         '<div class="wide" id="keys" hidden><h2>Keys</h2><table></table></div></main>'
         f"<script>{SCRIPT}</script>"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections import deque
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
@@ -13,6 +13,7 @@ import msgspec
 from starlette.responses import StreamingResponse
 
 from noregret.app.commands.serve.desk import Desk
+from noregret.service.events import Totals
 
 # Seconds between samples, and the number of samples that are kept: at most twenty minutes.
 PERIOD, MAX_SAMPLES = 1.0, 1200
@@ -48,12 +49,8 @@ class Watch:
         """Take samples of the time before the server started, from the journal."""
         service = self.desk.service
         seconds = PERIOD * MAX_SAMPLES
-        for end in await self.desk.do(lambda: service.recent(seconds, MAX_EARLIER)):
-            pending = end.predictions - end.labels
-            sample = [end.time, end.predictions, end.labels, pending, end.loss, end.late, end.delay]
-            if self.samples and end.time - self.samples[-1][0] < PERIOD:
-                self.samples.pop()  # the last of each period
-            self.samples.append([*map(float, sample), 0.0])
+        found = await self.desk.do(lambda: service.recent(seconds, MAX_EARLIER))
+        self.samples.extendleft(reversed(earlier(found)))
 
     async def sample(self) -> None:
         """Take a sample, and wake up those who wait."""
@@ -141,6 +138,18 @@ class Watching:
         headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
         stream = self.watches[name].stream()
         return StreamingResponse(stream, media_type="text/event-stream", headers=headers)
+
+
+def earlier(found: Sequence[Totals]) -> list[list[float]]:
+    """Return samples from the totals of a journal: the last of each period."""
+    samples: list[list[float]] = []
+    for end in found:
+        if samples and end.time // PERIOD == samples[-1][0] // PERIOD:
+            samples.pop()
+        pending = end.predictions - end.labels
+        sample = end.time, end.predictions, end.labels, pending, end.loss, end.late, end.delay
+        samples.append([*map(float, sample), 0.0])
+    return samples
 
 
 def event(value: Any) -> bytes:
