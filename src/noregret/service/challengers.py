@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from noregret.checks import positive
 from noregret.linear.learner import Learner
-from noregret.service.errors import ServiceError
+from noregret.service.errors import Conflict
 from noregret.service.requests import Reply
 from noregret.service.scoring import check_learner
 
@@ -72,7 +72,7 @@ class Challengers:
     def rollback(self) -> None:
         """Let the model serve that did before the last promotion."""
         if self.service.contenders.previous is None:
-            raise ServiceError("no other model served before")
+            raise Conflict("no other model served before")
         self._change("rollback", self.service.contenders.previous)
 
     def retire(self, name: str) -> None:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from noregret.base.model_file import dumps, loads
 from noregret.errors import NoRegretError
 from noregret.service.comparison import Comparison
-from noregret.service.errors import Conflict, ServiceError
+from noregret.service.errors import Conflict, UnknownId
 from noregret.service.events import Event, as_json
 from noregret.service.models import Models
 from noregret.service.scoring import Served, scored, taught
@@ -174,9 +174,9 @@ class Contenders:
                 raise Conflict(f"there is a model {name!r} already", "choose another name")
         elif name not in self.models:
             known = ", ".join(repr(each) for each in self.models)
-            raise ServiceError(f"there is no model {name!r}: there are {known}")
+            raise UnknownId(f"there is no model {name!r}: there are {known}")
         elif what == "retire" and any(name == each for _, each in self.served_from):
-            raise ServiceError(f"{name!r} has served: its predictions may wait for labels")
+            raise Conflict(f"{name!r} has served: its predictions may wait for labels")
         elif what in ("promote", "rollback") and name == self.serving:
             raise Conflict(f"{name!r} serves already")
         if not self.changes:

@@ -24,7 +24,7 @@ class NotCertified(ServiceError):
 
 
 class UnknownId(ServiceError):
-    """Raised for a label whose prediction is not known."""
+    """Raised for a label whose prediction is not known, or a model that is not."""
 
     status = 404
 

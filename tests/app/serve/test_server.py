@@ -336,9 +336,9 @@ def test_challengers_over_http(tmp_path: Path) -> None:
             ("challengers", {"name": "x", "learner": "none"}, 422),
             ("challengers", {"name": "x", "learner": "nlms", "params": {"speed": 1}}, 422),
             ("challengers", {"more": 1}, 400),
-            ("promote", {"name": "nobody"}, 400),
+            ("promote", {"name": "nobody"}, 404),
             ("promote", {"name": "first"}, 409),
-            ("retire", {"name": "nlms"}, 400),
+            ("retire", {"name": "nlms"}, 409),
         ):
             answer = running.post(f"{HERE}/{path}", wrong)
             assert (answer[0], answer[1]["status"]) == (status, status)

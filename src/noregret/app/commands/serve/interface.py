@@ -2,30 +2,43 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from html import escape
-from typing import Any
+from typing import Any, NamedTuple
 
+from noregret.app.commands.serve.bodies import MAX_FEATURES
+from noregret.base.registry import all_of
+from noregret.limits import MAX_PARAMETER, MAX_VALUE
+
+# Numbers beyond these are refused.
+FINITE = {"exclusiveMinimum": -MAX_VALUE, "exclusiveMaximum": MAX_VALUE}
+NUMBER: dict[str, Any] = {"type": "number"} | FINITE
+NAMED = {
+    "type": "object",
+    "maxProperties": MAX_FEATURES,
+    "additionalProperties": {"anyOf": [NUMBER, {"type": ["string", "boolean"]}]},
+}
+LISTED = {"type": "array", "maxItems": MAX_FEATURES, "items": NUMBER}
 X = {
-    "description": "The features: names with numbers, strings or booleans; or a list of numbers.",
-    "oneOf": [
-        {"type": "object", "additionalProperties": {"type": ["number", "string", "boolean"]}},
-        {"type": "array", "items": {"type": "number"}},
-    ],
+    "description": "The features: names with numbers, strings or booleans; or a list of numbers."
+    " All requests to a model have the same of these two forms.",
+    "oneOf": [NAMED, LISTED],
 }
-ID = {
+NAME_LENGTHS = {"minLength": 1, "maxLength": 256}
+ID: dict[str, Any] = {
     "type": "string",
-    "minLength": 1,
-    "maxLength": 256,
-    "description": "The name of the prediction.",
+    "description": "The name of the prediction, for its label and for repeated requests.",
+} | NAME_LENGTHS
+Y = {"description": "The outcome.", "anyOf": [NUMBER, {"type": "boolean"}]}
+CLASS = {
+    "description": "The outcome: all are text, all whole numbers, or all booleans.",
+    "type": ["integer", "boolean", "string"],
 }
-Y = {"type": ["number", "boolean", "string"], "description": "The outcome."}
-KEY = {
+KEY: dict[str, Any] = {
     "type": "string",
-    "minLength": 1,
-    "maxLength": 256,
+    "pattern": r"^[^\x00\x1f]*$",
     "description": "The key, if each has its own model.",
-}
+} | NAME_LENGTHS
 ANSWER = {
     "type": "object",
     "required": ["id", "prediction", "seq"],
@@ -46,30 +59,43 @@ PROBLEM = {
         "detail": {"type": "string"},
     },
 }
-ACTIONS = {
+
+
+def optional(schema: dict[str, Any]) -> dict[str, Any]:
+    """Return the schema of a value that may also be null."""
+    return schema | {"type": [schema["type"], "null"]}
+
+
+ACTIONS: dict[str, tuple[str, dict[str, Any], list[str]]] = {
     "predict": (
         "Predict an example; its label may come later.",
-        {"id": ID, "x": X, "key": KEY},
+        {"id": optional(ID), "x": X, "key": optional(KEY)},
         ["x"],
     ),
     "label": ("Learn the outcome of a prediction.", {"id": ID, "y": Y}, ["id", "y"]),
     "learn": (
         "Predict an example, then learn it.",
-        {"id": ID, "x": X, "y": Y, "key": KEY},
+        {"id": optional(ID), "x": X, "y": Y, "key": optional(KEY)},
         ["x", "y"],
     ),
 }
 NAME = {"type": "string", "description": "The name of the challenger."}
+NEW_NAME = NAME | {"pattern": r"^[A-Za-z0-9_.-]{1,64}$"}
 # Changes of challengers: what each does, its fields, and the required ones.
 CHANGES: dict[str, tuple[str, dict[str, Any], list[str]]] = {
     "challengers": (
         "Add a challenger.",
         {
-            "name": NAME,
+            "name": NEW_NAME,
             "learner": {"type": "string", "description": "The name of the algorithm."},
-            "params": {"type": "object", "description": "Its parameters."},
+            "params": {
+                "type": "object",
+                "description": "Its parameters; others, or other values, are refused.",
+            },
             "bound": {
                 "type": "number",
+                "exclusiveMinimum": 0,
+                "exclusiveMaximum": MAX_PARAMETER,
                 "description": "The largest difference of losses that counts.",
             },
         },
@@ -107,15 +133,24 @@ FACTS = {
 MODEL = {"name": "model", "in": "path", "required": True, "schema": {"type": "string"}}
 
 
-def described(models: Sequence[str] = ()) -> dict[str, Any]:
+class Kind(NamedTuple):
+    """What requests to a model may be: whether outcomes are classes, and the name of these."""
+
+    of_classes: bool
+    target: str
+
+
+def described(models: Mapping[str, Kind] | None = None) -> dict[str, Any]:
     """Return the OpenAPI document, with the names of the models if there are any."""
     from noregret._version import __version__
 
+    models = models or {}
     model = MODEL | {"schema": {"enum": list(models)}} if models else MODEL
-
+    given = fields(models.values())
     paths: dict[str, Any] = {}
     for action, (words, properties, required) in (ACTIONS | CHANGES).items():
-        schema: dict[str, Any] = {"type": "object", "properties": properties}
+        told = {name: given.get(name, schema) for name, schema in properties.items()}
+        schema: dict[str, Any] = {"type": "object", "properties": told}
         schema |= {"required": required, "additionalProperties": False}
         body: dict[str, Any] = {"application/json": {"schema": schema}}
         if action in ACTIONS:
@@ -144,6 +179,22 @@ def described(models: Sequence[str] = ()) -> dict[str, Any]:
         "components": {"securitySchemes": {"key": {"type": "http", "scheme": "bearer"}}},
         "security": [{}, {"key": []}],
     }
+
+
+def fields(kinds: Iterable[Kind]) -> dict[str, Any]:
+    """Return the fields of requests that depend on the models."""
+    kinds = list(kinds)
+    if not kinds:
+        return {}
+    classes = {kind.of_classes for kind in kinds}
+    y = Y if classes == {False} else CLASS if classes == {True} else {"anyOf": [Y, CLASS]}
+    called = {"propertyNames": {"not": {"enum": sorted({kind.target for kind in kinds})}}}
+    learners = [
+        name for name, kind in all_of("learners").items()
+        if bool(getattr(kind, "_of_classes", False)) in classes
+    ]  # fmt: skip
+    learner = {"enum": learners, "description": "The name of the algorithm."}
+    return {"y": y, "x": X | {"oneOf": [NAMED | called, LISTED]}, "learner": learner}
 
 
 def said(words: str, media: str, schema: dict[str, Any] | None = None) -> dict[str, Any]:

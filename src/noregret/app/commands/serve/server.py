@@ -23,7 +23,7 @@ from noregret.app.commands.serve.desk import Desk, Overloaded
 from noregret.app.commands.serve.exposition import CONTENT_TYPE, exposition
 from noregret.app.commands.serve.feeding import Feeds, source_lines
 from noregret.app.commands.serve.hot import Header, Hot
-from noregret.app.commands.serve.interface import described, page
+from noregret.app.commands.serve.interface import Kind, described, page
 from noregret.app.commands.serve.keys import ADMIN, ANY, Keys
 from noregret.app.commands.serve.watching import Watching
 from noregret.errors import NoRegretError
@@ -210,7 +210,11 @@ class Server:
 
     async def openapi(self, request: Request) -> Response:
         """Describe the interface for programs."""
-        return as_json(described(self.visible(request)))
+        found = {}
+        for name in self.visible(request):
+            fresh = self.desks[name].service.models.fresh
+            found[name] = Kind(bool(fresh._of_classes), self.targets.get(name, "y"))
+        return as_json(described(found))
 
     async def page(self, request: Request) -> Response:
         """Describe the interface for people."""
