@@ -42,10 +42,10 @@ def poolable() -> list[str]:
 
 
 def test_most_learners_can_be_pooled() -> None:
-    assert {"widrow-hoff", "nlms", "logistic", "perceptron", "winnow"} <= set(poolable())
+    assert {"auto", "widrow-hoff", "nlms", "logistic", "perceptron", "winnow"} <= set(poolable())
     assert len(poolable()) > len(all_learners()) / 2
     with pytest.raises(ValueError, match="more than the fields"):
-        StatePool(noregret.Auto()._entry)
+        StatePool(noregret.Auto(delay=2)._entry)
 
 
 @pytest.mark.parametrize("name", poolable())

@@ -3,6 +3,7 @@ from libc.stdint cimport int32_t
 from noregret.auto.layout cimport Round
 from noregret.auto.members cimport Members
 from noregret.auto.mixer cimport Mixer
+from noregret.base.compiled.state_parts cimport StateParts
 from noregret.linear.engine.engine cimport Engine, Row
 
 
@@ -16,6 +17,8 @@ cdef class Bank(Engine):
     cdef Round* now                        # the round being played
     cdef Round* judged                     # predictions by which members are weighted; NULL for the current ones
 
+    cdef int list_state(self, StateParts* parts) except -1
+    cdef void restored(self) noexcept nogil
     cdef double look(self, const Row* row, Round* r, int offset) noexcept nogil
 
 

@@ -15,7 +15,8 @@ from noregret.auto.layout cimport LOGISTIC, Round
 from noregret.auto.members cimport Members
 from noregret.auto.mixer cimport Mixer
 from noregret.base.compiled.losses cimport as_loss
-from noregret.linear.engine.engine cimport DIVERGED, FINE, NO_MEMORY, Engine, Row, position
+from noregret.base.compiled.state_parts cimport StateParts, add_part, add_range
+from noregret.linear.engine.engine cimport DIVERGED, FINE, MEASURES, NO_MEMORY, Engine, Row, position
 
 from noregret.auto.mixer import arrays_of, numbers_of, own_of, replace_state, take_parts
 from noregret.base.compiled.machine import copied, zeros
@@ -45,6 +46,7 @@ cdef class Bank(Engine):
 
     ADVICE = "scale the outcomes or the importances down"
     SIGNED = (*Engine.SIGNED, *Exponential.SIGNED)
+    FLAT = True
 
     def __cinit__(self, loss="square", loss_parameter: float | None = None, recent=True, delay=0):
         one_of("loss", loss, LOSSES)
@@ -168,6 +170,18 @@ cdef class Bank(Engine):
 
     # The state: that of the engine, and of each filter and weigher under its name.
 
+    cdef int list_state(self, StateParts* parts) except -1:
+        if not self.members.room_for_steps(self.size):
+            raise MemoryError
+        add_range(parts, &self.clock, &self.first_over[MEASURES])
+        add_part(parts, &self.opening, sizeof(double))
+        self.members.list_state(parts)
+        self.mixer.list_state(parts)
+        return 0
+
+    cdef void restored(self) noexcept nogil:
+        self.mixer.weigh_again()
+
     def parts(self):
         """Return all parts with a state of their own, by name."""
         return self.members.filters() | self.mixer.weighers()
@@ -228,6 +242,8 @@ ROUND_NUMBERS = 5
 @cython.final
 cdef class DelayedBank(Bank):
     """A bank that counts the losses of predictions made before the latest outcomes."""
+
+    FLAT = False
 
     def __cinit__(self, loss="square", loss_parameter=None, recent=True, delay=0):
         self.behind = Bank(loss, loss_parameter, recent, delay)

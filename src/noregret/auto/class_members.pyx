@@ -79,7 +79,7 @@ cdef class ClassMembers:
         self.recent, self.members = recent, MEMBERS if recent else ALONE
         self.combinations, self.inputs = (4, MAX_INPUTS_COMBINED) if recent else (2, FEW_INPUTS)
         self.last = -1
-        self.filters = Filters(KEEP, GRANT, CONSTANT_VARIANCE, stride)
+        self.filters = Filters(KEEP, GRANT, CONSTANT_VARIANCE, stride, direct=False)
         self.stride = stride
         self.arrays = {name: np.zeros(length) for name, length in self.lengths(0, stride).items()}
         self.relocate()

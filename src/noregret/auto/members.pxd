@@ -2,6 +2,7 @@ from noregret.auto.first_order cimport noregret_feature
 from noregret.auto.layout cimport Layout, Round
 from noregret.auto.memory_filters cimport Filters
 from noregret.base.compiled.losses cimport Loss
+from noregret.base.compiled.state_parts cimport StateParts
 from noregret.linear.engine.engine cimport Row
 
 
@@ -12,8 +13,10 @@ cdef class Members:
     cdef Loss loss
     cdef Layout at
     cdef Py_ssize_t size                   # features
-    cdef long long rounds                  # learned so far
     cdef double tilt                       # the quantile
+    # The numbers of the state, in a row.
+    cdef long long rounds                  # learned so far
+    cdef long long slot                    # where the next entry of the ring buffers goes
     # Of the outcomes: the first one, and relative to it their range, mean and mean absolute deviation.
     cdef double origin, low, high, mean, deviation
     cdef double error                      # usual absolute error of the base
@@ -24,12 +27,12 @@ cdef class Members:
     cdef noregret_feature* features        # the constant one first
     cdef double* outcomes                  # ring buffers of the latest outcomes,
     cdef double* foreseen                  # and of the base's predictions of them
-    cdef int ring                          # their length,
-    cdef int slot                          # and where the next entry goes
+    cdef int ring                          # their length
     cdef double* steps                     # scratch: four per value of a row
     cdef Py_ssize_t steps_room
 
     cdef void relocate(self)
+    cdef void list_state(self, StateParts* parts)
     cdef int resize(self, Py_ssize_t size) except -1
     cdef bint is_full(self) noexcept nogil
     cdef bint is_lagged(self) noexcept nogil

@@ -22,8 +22,9 @@ from noregret.auto.first_order cimport (
     noregret_lanes_learn, noregret_lanes_meet, noregret_lanes_observe, noregret_lanes_score,
 )
 from noregret.auto.layout cimport LOGISTIC, SQUARE, TILTED, Round, chance_of, clip, layout_of, usable
-from noregret.auto.memory_filters cimport MAX_INPUTS, Filters
+from noregret.auto.memory_filters cimport MAX_INPUTS, MAX_UNQUEUED_GAINS, Filters
 from noregret.base.compiled.losses cimport Loss
+from noregret.base.compiled.state_parts cimport StateParts, add_part, add_range
 from noregret.linear.engine.engine cimport Row, position
 
 from noregret.auto.settings import (
@@ -244,7 +245,7 @@ cdef class Members:
 
     cdef double recall(self, const double* ring, int back) noexcept nogil:
         """Return the entry of a ring buffer from a number of rounds back; 0 before the first round."""
-        cdef int at = self.slot - 1 - back
+        cdef long long at = self.slot - 1 - back
         return ring[at if at >= 0 else at + self.ring] if back < self.rounds else 0.0
 
     # Updates.
@@ -349,8 +350,12 @@ cdef class Members:
         """Update four filters, each set of weights with errors of its kind."""
         cdef double[4] r
         cdef double[12] fresh
+        cdef double[MAX_UNQUEUED_GAINS] gains
         cdef double chance
         cdef int k, row
+        if filters.queue_rows == 0:
+            memset(gains, 0, sizeof(gains))
+            filters.k = gains
         filters.observe(x)
         for k in range(4):
             r[k] = importance
@@ -462,6 +467,16 @@ cdef class Members:
         return found
 
     # The state.
+
+    cdef void list_state(self, StateParts* parts):
+        """Add the places of all numbers that rounds change."""
+        cdef Filters filters
+        add_range(parts, &self.rounds, &self.averages[4])
+        add_range(parts, self.features, self.features + self.size + 1)
+        add_part(parts, self.outcomes, self.ring * sizeof(double))
+        add_part(parts, self.foreseen, self.ring * sizeof(double))
+        for filters in (self.plain, self.lagged, self.combining, self.following, self.seeing):
+            filters.list_state(parts)
 
     def filters(self):
         """Return all filters by name."""

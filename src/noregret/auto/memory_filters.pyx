@@ -13,6 +13,8 @@ import numpy as np
 
 cimport numpy as cnp
 
+from noregret.base.compiled.state_parts cimport StateParts, add_part, add_range
+
 from noregret.checks import state_arrays, state_numbers
 
 cnp.import_array()
@@ -38,9 +40,7 @@ cdef double RAISE_FACTOR = 2.0
 cdef enum:
     LOOK_PERIOD = 16
     SURE_ROUNDS = 256
-# Filters with more inputs learn MAX_QUEUED_ROWS rows at a time, as their matrix does not fit the cache.
 cdef enum:
-    MAX_UNQUEUED_INPUTS = 16
     EARLY_ROUNDS = 16           # rounds per input before which every row is learned at once
 # All arrays, in the order in which they lie in one block of memory: k is scratch, and the next four are the queue.
 ORDER = ("U", "D", "w", "k", "rows", "told", "unsure", "worth", "prior", "count", "total", "squares")
@@ -61,15 +61,33 @@ def column_places(n):
     return (FOUR * (2 * half * (half + columns % 2) + inputs)[:, None] + np.arange(FOUR)).ravel()
 
 
+cdef Shape shape_of(Py_ssize_t n, int variants, int rows) noexcept nogil:
+    """Return where the arrays of filters are, with room for some queued rows."""
+    cdef Py_ssize_t even = n + n % 2, half = n // 2
+    cdef Shape made
+    cdef int k
+    made.sizes = [
+        2 * FOUR * half * (half + n % 2), FOUR * n, FOUR * n * variants, FOUR * even * rows,
+        MAX_INPUTS * rows if rows > 1 else even * rows, 2 * rows, FOUR * rows, FOUR * rows, n, n, n, n,
+    ]
+    made.total = 0
+    for k in range(ARRAYS):
+        made.starts[k] = made.total
+        made.total += made.sizes[k]
+        if k < ROWS:
+            made.total = (made.total + LINE_NUMBERS - 1) // LINE_NUMBERS * LINE_NUMBERS
+    return made
+
+
 @cython.final
 cdef class Filters:
     """Four filters, with one or more sets of weights each."""
 
-    def __cinit__(self, forget: Sequence[float], most: Sequence[float], constant: float, variants=1, n=1):
+    def __cinit__(self, forget: Sequence[float], most: Sequence[float], constant: float, variants=1, n=1, direct=True):
         cdef int i
         for i in range(FOUR):
             self.forget[i], self.most[i] = forget[i], most[i]
-        self.constant, self.variants = constant, variants
+        self.constant, self.variants, self.direct = constant, variants, direct
         self.grow(n)
 
     def __dealloc__(self):
@@ -77,52 +95,46 @@ cdef class Filters:
 
     # Growing.
 
+    cdef Shape shape(self) noexcept nogil:
+        """Return where the arrays are."""
+        return shape_of(self.n, self.variants, self.queue_rows)
+
     cdef int allocate(self, Py_ssize_t n, int variants) except -1:
         """Allocate zeros for n inputs and for sets of weights, from a cache line on; without changes if memory is short."""
-        cdef Py_ssize_t even = n + n % 2, half = n // 2, total = 0
-        # Rows of filters with few inputs are learned at once: there is a single one.
-        cdef bint queued = n > MAX_UNQUEUED_INPUTS or self.waiting > 0
-        cdef Py_ssize_t rows = MAX_QUEUED_ROWS if queued else 1
-        cdef Py_ssize_t[12] sizes, starts
-        cdef int k
-        sizes = [
-            2 * FOUR * half * (half + n % 2), FOUR * n, FOUR * n * variants, FOUR * even * rows,
-            MAX_INPUTS * rows if queued else even, 2 * rows, FOUR * rows, FOUR * rows, n, n, n, n,
-        ]
-        for k in range(ARRAYS):
-            starts[k] = total
-            total += sizes[k]
-            if k < ROWS:
-                total = (total + LINE_NUMBERS - 1) // LINE_NUMBERS * LINE_NUMBERS
-        cdef double* block = <double*> calloc(total + LINE_NUMBERS, sizeof(double))
+        # Rows of filters with few inputs are learned at once.
+        cdef int rows = MAX_QUEUED_ROWS if n > MAX_UNQUEUED_INPUTS or self.waiting > 0 else 0 if self.direct else 1
+        cdef Shape made = shape_of(n, variants, rows)
+        cdef Py_ssize_t* starts = made.starts
+        cdef double* block = <double*> calloc(made.total + LINE_NUMBERS, sizeof(double))
         if block == NULL:
             raise MemoryError
-        self.block, self.sizes, self.starts = block, sizes, starts
+        self.block = block
         block += (LINE_NUMBERS - (<size_t> block) // sizeof(double) % LINE_NUMBERS) % LINE_NUMBERS
-        self.U, self.D, self.w, self.k = block, block + starts[DIAGONAL], block + starts[WEIGHTS], block + starts[GAINS]
+        self.U, self.D, self.w = block, block + starts[DIAGONAL], block + starts[WEIGHTS]
+        self.k = block + starts[GAINS] if rows else NULL
         self.rows, self.told = block + starts[ROWS], block + starts[TOLD]
         self.unsure, self.worth = block + starts[UNSURE], block + starts[WORTH]
         self.prior, self.count = block + starts[PRIOR], block + starts[COUNT]
         self.total, self.squares = block + starts[TOTAL], block + starts[SQUARES]
-        self.n, self.variants = n, variants
+        self.n, self.variants, self.queue_rows = n, variants, rows
         return 0
 
     cdef int grow(self, Py_ssize_t n) except -1:
         """Change the number of inputs to n; new ones start at zero, those beyond n are dropped."""
         cdef Py_ssize_t old = self.n, variant
-        cdef Py_ssize_t[12] sizes = self.sizes
-        cdef Py_ssize_t[12] starts = self.starts
+        cdef Shape before = self.shape(), now
         cdef double* block = self.block
         cdef double* was = self.U
         cdef int k
         if n == old:
             return 0
         self.allocate(n, self.variants)
-        for k in range(ARRAYS if was != NULL else 0):
-            if k != GAINS and k != WEIGHTS:
-                memcpy(self.U + self.starts[k], was + starts[k], min(self.sizes[k], sizes[k]) * sizeof(double))
-        for variant in range(self.variants if was != NULL else 0):
-            memcpy(self.w + variant * n * FOUR, was + starts[WEIGHTS] + variant * old * FOUR, min(old, n) * FOUR * sizeof(double))
+        now = self.shape()
+        for k in range(ARRAYS):
+            if k != GAINS and k != WEIGHTS and old:
+                memcpy(self.U + now.starts[k], was + before.starts[k], min(now.sizes[k], before.sizes[k]) * sizeof(double))
+        for variant in range(self.variants if old else 0):
+            memcpy(self.w + variant * n * FOUR, was + before.starts[WEIGHTS] + variant * old * FOUR, min(old, n) * FOUR * sizeof(double))
         free(block)
         self.count_granted()
         if old == 0:
@@ -131,14 +143,14 @@ cdef class Filters:
 
     cdef int widen(self, int variants) except -1:
         """Change the number of sets of weights; new ones start at zero."""
-        cdef Py_ssize_t[12] sizes = self.sizes
-        cdef Py_ssize_t[12] starts = self.starts
+        cdef Shape before = self.shape(), now
         cdef double* block = self.block
         cdef double* was = self.U
         cdef int k
         self.allocate(self.n, variants)
+        now = self.shape()
         for k in range(ARRAYS):
-            memcpy(self.U + self.starts[k], was + starts[k], min(self.sizes[k], sizes[k]) * sizeof(double))
+            memcpy(self.U + now.starts[k], was + before.starts[k], min(now.sizes[k], before.sizes[k]) * sizeof(double))
         free(block)
         return 0
 
@@ -253,10 +265,16 @@ cdef class Filters:
 
     # The state.
 
+    cdef void list_state(self, StateParts* parts):
+        """Add the places of all numbers that rounds change."""
+        add_range(parts, &self.rounds, &self.waiting + 1)
+        add_part(parts, self.U, self.shape().total * sizeof(double))
+
     cdef object copy_of(self, int array):
         """Return a copy of one of the arrays."""
-        made = np.empty(self.sizes[array])
-        memcpy(cnp.PyArray_DATA(<cnp.ndarray> made), self.U + self.starts[array], self.sizes[array] * sizeof(double))
+        cdef Shape at = self.shape()
+        made = np.empty(at.sizes[array])
+        memcpy(cnp.PyArray_DATA(<cnp.ndarray> made), self.U + at.starts[array], at.sizes[array] * sizeof(double))
         return made
 
     def get_state(self) -> tuple[dict[str, Floats], dict[str, Any]]:
@@ -279,20 +297,22 @@ cdef class Filters:
             if (arrays[name] < 0).any():
                 raise ValueError(f"array {name} holds a negative number")
         cdef double* before = self.block
+        cdef Shape now
         self.waiting = numbers["waiting"]
         self.allocate(n, self.variants)
         free(before)
+        now = self.shape()
         self.rounds, self.looked = numbers["rounds"], numbers["looked"]
         for k, name in enumerate(ORDER):
             if k == GAINS:
                 continue
             given = arrays[name]
             if k == MATRIX:
-                given = np.zeros(self.sizes[k])
+                given = np.zeros(now.sizes[k])
                 given[column_places(n)] = arrays[name]
-            self.fill(k, np.ascontiguousarray(given[:self.sizes[k]]))
+            self.fill(k, np.ascontiguousarray(given[:now.sizes[k]]))
         self.count_granted()
 
     cdef void fill(self, int array, const double[::1] numbers):
         if numbers.shape[0]:
-            memcpy(self.U + self.starts[array], &numbers[0], numbers.shape[0] * sizeof(double))
+            memcpy(self.U + self.shape().starts[array], &numbers[0], numbers.shape[0] * sizeof(double))

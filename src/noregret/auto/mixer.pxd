@@ -1,5 +1,6 @@
 from noregret.auto.layout cimport Layout, Round
 from noregret.base.compiled.losses cimport Loss
+from noregret.base.compiled.state_parts cimport Allocated, StateParts
 from noregret.base.compiled.weigher cimport Holding, Weigher
 
 
@@ -13,27 +14,26 @@ cdef class Tracker(Holding):
 
 cdef class Snapshots:
     cdef readonly int members              # whose weights are recorded
-    cdef readonly object table             # rounds, and the weights after each
-    cdef double* at
-    cdef int room                          # for snapshots in the table, up to the most
+    # The state, in a row.
+    cdef Allocated owned                   # table of rounds, and of the weights after each; it grows up to the most
     cdef long long stride                  # rounds between two snapshots,
-    cdef int taken                         # and their number
+    cdef long long taken                   # and their number
 
-    cdef void enlarge(self) noexcept with gil
-    cdef int hold(self, table, int room) except -1
+    cdef bint hold(self, Py_ssize_t rows) noexcept nogil
     cdef double* due(self, long long rounds) noexcept nogil
 
 
 cdef class Mixer:
     cdef readonly Snapshots snapshots
     cdef readonly Weigher among_base, tracker, leaner, final
-    cdef readonly double widest            # largest range of the members' losses in a round
     cdef Loss loss
     cdef Layout at
-    cdef dict arrays                       # name -> NumPy array; the pointers below point into them
-    cdef double* beyond                    # regret to each member that clipping outlying outcomes left out
+    # Of the state, in a row.
+    cdef readonly double widest            # largest range of the members' losses in a round
+    cdef double[48] beyond                 # regret to each member that clipping outlying outcomes left out
 
-    cdef void relocate(self)
+    cdef void list_state(self, StateParts* parts)
+    cdef void weigh_again(self) noexcept nogil
     cdef void give_chance(self, Round* r, int start, int stop) noexcept nogil
     cdef double mixed(self, Weigher weigher, Round* r, int n) noexcept nogil
     cdef double mix_base(self, Round* r) noexcept nogil

@@ -1,6 +1,8 @@
 """The mixture of ``auto``: weights of the members by their losses, and over time."""
 
 from libc.math cimport exp, fabs, log, sqrt
+from libc.stdlib cimport free, realloc
+from libc.string cimport memcpy, memset
 
 import math
 from functools import cache
@@ -12,6 +14,7 @@ cimport numpy as cnp
 
 from noregret.auto.layout cimport LOGISTIC, SQUARE, Round, chance_of, layout_of
 from noregret.base.compiled.losses cimport Loss
+from noregret.base.compiled.state_parts cimport Allocated, StateParts, add_range
 from noregret.base.compiled.weigher cimport (
     Holding, Weigher, noregret_dot, noregret_extent, noregret_multiples, noregret_shared, noregret_squared, noregret_tracked,
 )
@@ -30,7 +33,7 @@ cdef double MIN_SUM = 1e-290
 cdef double FIRST_SHARE = 0.25
 cdef enum:
     MAX_SNAPSHOTS = 128
-    FEWEST_SNAPSHOTS = 4  # that there is room for at first; then for twice as many, when they are taken
+    FEWEST_SNAPSHOTS = 4  # that there is room for at first; then for some more, when they are taken
 
 
 # After round t every member gives up 1/(4(t + 1)) of its weight, which is distributed by the prior. So a
@@ -52,6 +55,10 @@ cdef class Tracker(Holding):
         Holding.check_state(self)
         if self.turns < 0 or self.mixing_cost < 0:
             raise ValueError("the number of rounds and the mixing cost cannot be negative")
+
+    cdef void list_state(self, StateParts* parts):
+        Holding.list_state(self, parts)
+        add_range(parts, &self.mixing_cost, &self.turns + 1)
 
     cdef double rate_now(self) noexcept nogil:
         if self.rate > 0:
@@ -162,51 +169,62 @@ cdef class Snapshots:
 
     def __cinit__(self, members):
         self.members, self.stride = members, 1
-        self.hold(np.zeros(0), FEWEST_SNAPSHOTS)
+
+    def __dealloc__(self):
+        free(self.owned.at)
 
     @property
     def length(self):
         """The length of the whole table."""
         return MAX_SNAPSHOTS * (self.members + 1)
 
+    @property
+    def table(self):
+        """A copy of the table as allocated: rounds, and the weights after each."""
+        made = np.zeros(self.owned.bytes // sizeof(double))
+        if self.owned.bytes:
+            memcpy(cnp.PyArray_DATA(<cnp.ndarray> made), self.owned.at, self.owned.bytes)
+        return made
+
     cdef double* due(self, long long rounds) noexcept nogil:
         """Return room for the members' weights if it is time; if there is none, drop every other snapshot."""
-        cdef int k, i, width = self.members + 1
+        cdef Py_ssize_t k, i, width = self.members + 1, room
+        cdef double* at
         if rounds % self.stride:
             return NULL
-        if self.taken == self.room and self.room < MAX_SNAPSHOTS:
-            self.enlarge()
-        if self.taken == self.room:
-            self.taken = self.room // 2
+        room = self.owned.bytes // sizeof(double) // width
+        if self.taken == room and room < MAX_SNAPSHOTS:
+            if self.hold(min(MAX_SNAPSHOTS, room + max(FEWEST_SNAPSHOTS, room // 4))):
+                room = self.owned.bytes // sizeof(double) // width
+        at = <double*> self.owned.at
+        if self.taken == room:
+            if room == 0:  # memory is short
+                return NULL
+            self.taken = room // 2
             self.stride *= 2
             for i in range(self.taken):
                 for k in range(width):
-                    self.at[i * width + k] = self.at[2 * i * width + k]
+                    at[i * width + k] = at[2 * i * width + k]
             if rounds % self.stride:
                 return NULL
         self.taken += 1
-        self.at[(self.taken - 1) * width] = rounds + 1
-        return self.at + (self.taken - 1) * width + 1
+        at[(self.taken - 1) * width] = rounds + 1
+        return at + (self.taken - 1) * width + 1
 
-    cdef void enlarge(self) noexcept with gil:
-        """Allocate room for twice as many, unless memory is short."""
-        cdef int room = min(MAX_SNAPSHOTS, 2 * self.room)
-        try:
-            self.hold(self.table, room)
-        except MemoryError:
-            pass
-
-    cdef int hold(self, table, int room) except -1:
-        """Hold a table with room for so many; what is beyond its end is zero."""
-        made = np.zeros(room * (self.members + 1))
-        made[:len(table)] = table[:len(made)]
-        self.table, self.room = made, room
-        self.at = <double*> cnp.PyArray_DATA(<cnp.ndarray> made)
-        return 0
+    cdef bint hold(self, Py_ssize_t rows) noexcept nogil:
+        """Allocate a table of so many snapshots, more than before; what is new is zero. Return whether there was memory."""
+        cdef Py_ssize_t bytes = rows * (self.members + 1) * sizeof(double)
+        cdef void* made = realloc(self.owned.at, bytes)
+        if made == NULL:
+            return False
+        self.owned.at = <char*> made
+        memset(<char*> made + self.owned.bytes, 0, bytes - self.owned.bytes)
+        self.owned.bytes = bytes
+        return True
 
     def whole(self):
         """Return the whole table; what was not taken yet is zero."""
-        return np.append(self.table, np.zeros(self.length - len(self.table)))
+        return np.append(self.table, np.zeros(self.length - self.owned.bytes // sizeof(double)))
 
     def history(self):
         """Return (rounds, the weights of all members after each), for about a hundred rounds."""
@@ -222,12 +240,20 @@ cdef class Snapshots:
         """Replace the table, of which zeros at the end are not held, and the numbers."""
         if not 0 <= numbers["taken"] <= MAX_SNAPSHOTS or numbers["stride"] < 1:
             raise ValueError("the state's numbers make no sense")
-        used, room = np.flatnonzero(table), FEWEST_SNAPSHOTS
+        used = np.flatnonzero(table)
         rows = max(numbers["taken"], used[len(used) - 1] // (self.members + 1) + 1 if len(used) else 0)
-        while room < rows:
-            room *= 2
-        self.hold(table, room)
+        rows = min(MAX_SNAPSHOTS, -(-rows // FEWEST_SNAPSHOTS) * FEWEST_SNAPSHOTS)
+        free(self.owned.at)
+        self.owned.at, self.owned.bytes = NULL, 0
+        if rows and not self.hold(rows):
+            raise MemoryError
+        self.fill(np.ascontiguousarray(table[:rows * (self.members + 1)]))
         self.taken, self.stride = numbers["taken"], numbers["stride"]
+
+    def fill(self, const double[::1] table):
+        """Fill in the table."""
+        if table.shape[0]:
+            memcpy(self.owned.at, &table[0], table.shape[0] * sizeof(double))
 
 
 @cython.final
@@ -244,18 +270,12 @@ cdef class Mixer:
             self.final.rate = math.log(self.at.weighed)
         self.begin()
         self.snapshots = Snapshots(self.at.members)
-        self.arrays = {"beyond": np.zeros(self.at.weighed)}
-        self.relocate()
 
     def begin(self):
         """Start all weighers."""
         found = bank_priors(self.at.members, self.at.mean, self.at.several, self.at.weighed)
         for weigher, prior in zip(self.weighers().values(), found, strict=True):
             begin(weigher, prior)
-
-    cdef void relocate(self):
-        """Update the pointers after the arrays moved."""
-        self.beyond = <double*> cnp.PyArray_DATA(<cnp.ndarray> self.arrays["beyond"])
 
     # Predictions.
 
@@ -356,7 +376,11 @@ cdef class Mixer:
 
     def excess(self):
         """Return the losses of all members and mixtures minus that of the final mixture."""
-        return self.final.excess() - self.arrays["beyond"]
+        return self.final.excess() - self.left_out()
+
+    def left_out(self):
+        """Return the regret to each member and mixture that clipping outlying outcomes left out."""
+        return np.array([self.beyond[k] for k in range(self.at.weighed)])
 
     def prices(self):
         """Return the bound on the regret to each member and mixture."""
@@ -365,9 +389,26 @@ cdef class Mixer:
             return prior
         log_n = self.final.rate
         prior = (1 + prior / log_n) * (self.final.spreads * sqrt(log_n) / 2 + self.widest * (2.0 / 3 * log_n + 1))
-        return prior + np.maximum(0.0, self.arrays["beyond"])
+        return prior + np.maximum(0.0, self.left_out())
 
     # The state.
+
+    cdef void list_state(self, StateParts* parts):
+        """Add the places of all numbers that rounds change, but for the weights of the next round."""
+        cdef Weigher weigher
+        for weigher in (self.among_base, self.tracker, self.leaner, self.final):
+            weigher.list_state(parts)
+        add_range(parts, &self.widest, &self.beyond[self.at.weighed])
+        add_range(parts, &self.snapshots.owned, &self.snapshots.taken + 1)
+        parts.owned = &self.snapshots.owned
+
+    cdef void weigh_again(self) noexcept nogil:
+        """Compute the weights of the next round from the state."""
+        self.among_base.fresh = self.tracker.fresh = self.leaner.fresh = self.final.fresh = False
+        self.among_base.next_weights()
+        self.tracker.next_weights()
+        self.leaner.next_weights()
+        self.final.next_weights()
 
     def weighers(self):
         """Return all weighers by name."""
@@ -384,10 +425,10 @@ cdef class Mixer:
 
     def state(self):
         """Return copies of all arrays."""
-        return {"snapshots": self.snapshots.whole(), "beyond": self.arrays["beyond"].copy()}
+        return {"snapshots": self.snapshots.whole(), "beyond": self.left_out()}
 
     def take(self, arrays, numbers):
         """Replace the arrays and numbers; ``arrays`` have the right sizes."""
         self.snapshots.take(arrays["snapshots"], numbers)
-        self.arrays = {"beyond": arrays["beyond"]}
-        self.relocate()
+        for k, number in enumerate(arrays["beyond"].tolist()):
+            self.beyond[k] = number

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 import threading
 from collections import OrderedDict
 from collections.abc import Iterable, Iterator
@@ -32,6 +33,8 @@ MEASURED, BETWEEN = 20, 4_096
 BYTES, BYTES_PER_FEATURE, BYTES_PER_ARRAY = 2_500, 200, 400
 # One in so many learners goes to the file when there are too many.
 SHARE = 16
+# The fewest rows to play at a time when memory is short.
+FEWEST_ROWS = 16
 
 
 class Record(NamedTuple):
@@ -285,7 +288,7 @@ class Groups:
 
     def _check_kind(self, key: Key) -> None:
         """Raise an error for a key that cannot be one of these."""
-        pooled = () if self._pooled is None else self._pooled.slots
+        pooled = () if self._pooled is None else self._pooled.keys()
         tiers = self._live, pooled, self._parked or ()
         first = next((key for tier in tiers for key in islice(tier, 1)), None)
         if first is not None and isinstance(first, tuple) != isinstance(key, tuple):
@@ -299,7 +302,7 @@ class Groups:
         if learner is not None:
             self._live.move_to_end(key)
             return learner
-        if self._pooled is not None and key in self._pooled.slots:
+        if self._pooled is not None and self._pooled.holds(key):
             return self._unpool(self._pooled, key)
         contents = None if self._parked is None else self._parked.get(key)
         if contents is None:
@@ -312,7 +315,7 @@ class Groups:
 
     def _unpool(self, pooled: Pooled, key: Key) -> Learner | None:
         """Return the learner of a key in the pool, as an object; None if it is untrained."""
-        state = pooled.loaded(pooled.slots[key]).get_state()
+        state = pooled.state_of(key).get_state()
         pooled.remove(key)
         learner = self._new()
         if not state[1]["rounds"]:
@@ -325,35 +328,57 @@ class Groups:
         """Return the pool of learners that know these features; None if there can be none."""
         if self.resident is not None or self._loss is not None or not is_poolable(self.learner):
             return None
-        if self._pooled is None or (self._pooled.names != names and not self._pooled.slots):
+        if names != sorted(names):  # as learners number them
+            return None
+        if self._pooled is None or (self._pooled.names != names and not self._pooled.keys()):
             self._pooled = Pooled(self.learner.clone(), names)
         return self._pooled if self._pooled.names == names else None
 
-    def pool_slots(self, pooled: Pooled, keys: list[Key]) -> list[int]:
+    def pool_slots(
+        self, pooled: Pooled, keys: list[Key], used: NDArray[np.int64] | None = None
+    ) -> list[int]:
         """Return the slot of each key in the pool, −2 for learners that are objects.
 
-        New keys join it. If it takes too much memory, those least recently used go to the file.
+        New keys join it. If it takes too much memory, states of keys least recently used go to
+        its file.
+
+        Parameters
+        ----------
+        pooled
+            The pool.
+        keys
+            Keys, each once.
+        used
+            Slots of other keys that are to stay.
         """
         with self._lock:
+            pooled.touch(np.zeros(0, np.int64) if used is None else used)
             slots = list(map(pooled.slots.get, keys))
+            pooled.touch_again([slot for slot in slots if slot is not None])
             new = [key for key, slot in zip(keys, slots, strict=True) if slot is None]
             if self._live or self._parked is not None:
-                new = [key for key in new if key not in self]
+                new = [key for key in new if pooled.holds(key) or key not in self]
+            self._make_room(pooled, len(new))
             added = dict(zip(new, pooled.add(new), strict=True))
             return [
                 added.get(key, -2) if slot is None else slot
                 for key, slot in zip(keys, slots, strict=True)
             ]
 
-    def make_room(self, pooled: Pooled) -> None:
-        """Move the learners of a pool that takes too much memory to the file, the oldest first."""
-        if pooled.size <= self.memory:
-            return
-        with self._lock:
-            old = pooled.oldest(SHARE)
-            self._table().put(self._rows(pooled.learners(old)))
-            for key in old:
-                pooled.remove(key)
+    @property
+    def part_rows(self) -> int:
+        """The number of rows to play at a time, whose keys fit into memory together."""
+        if self._pooled is None:
+            return sys.maxsize
+        return max(FEWEST_ROWS, self.memory // self._pooled.size_per_key // 2)
+
+    def _make_room(self, pooled: Pooled, more: int) -> None:
+        """Spill the states of a pool that would take too much memory with some more keys."""
+        each = pooled.size_per_key
+        excess = pooled.size + more * each - self.memory
+        if excess > 0:
+            count = max(-(-excess // each), len(pooled.slots) // SHARE)
+            pooled.spill(pooled.oldest(count))
 
     def _new(self) -> Learner:
         """Return an untrained learner for a new key."""

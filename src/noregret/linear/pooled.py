@@ -1,4 +1,4 @@
-"""Learners of many keys as states in a pool: a few hundred bytes each."""
+"""Learners of many keys as states in a pool: just the numbers of each."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from noregret.linear.engine import block_rows
 from noregret.linear.engine.entry import Entry
 from noregret.linear.engine.state_pool import StatePool
 from noregret.linear.learner import Learner
+from noregret.linear.spill_file import SpillFile
 
 if TYPE_CHECKING:
     from noregret.linear.keyed_rows import Key
@@ -36,6 +37,7 @@ class Pooled:
         block_rows.admit_names(learner._entry, self.names)
         self.pool = StatePool(learner._entry)
         self.slots: dict[Key, int] = {}
+        self.spilled = SpillFile()  # states of keys without a slot
         self.free: list[int] = []
         self.used: NDArray[np.int64] = np.zeros(0, np.int64)  # when each slot was last used
         self.clock = 0
@@ -43,20 +45,44 @@ class Pooled:
 
     @property
     def size(self) -> int:
-        """The estimated bytes of all keys."""
-        return len(self.slots) * (self.pool.bytes_per_state + BYTES_PER_KEY)
+        """The estimated bytes in memory of all keys."""
+        keys, spilled = len(self.slots), len(self.spilled.places)
+        states = keys * self.pool.bytes_per_state + self.pool.bytes_owned
+        return states + (keys + spilled) * BYTES_PER_KEY
+
+    @property
+    def size_per_key(self) -> int:
+        """The estimated bytes of a key in memory."""
+        more = self.pool.bytes_owned // max(1, len(self.slots))
+        return self.pool.bytes_per_state + BYTES_PER_KEY + more
 
     def add(self, keys: Sequence[Key]) -> list[int]:
-        """Add untrained learners of new keys; return their slots."""
+        """Give slots to keys without one, and return them; new keys have untrained learners."""
         old = [self.free.pop() for _ in range(min(len(self.free), len(keys)))]
         more = len(keys) - len(old)
         first = self.pool.add(more)
         slots = [*old, *range(first, first + more)]
         self.slots.update(zip(keys, slots, strict=True))
         self.used = np.append(self.used, np.zeros(more, np.int64))
+        self.used[slots] = self.clock
+        if self.spilled.places:
+            for key, slot in zip(keys, slots, strict=True):
+                if key in self.spilled.places:
+                    self.pool.put(slot, self.spilled.read(key))
+                    self.spilled.remove(key)
         return slots
 
+    def holds(self, key: Key) -> bool:
+        """Return whether a key has a state, perhaps of an untrained learner."""
+        return key in self.slots or key in self.spilled.places
+
+    def keys(self) -> list[Key]:
+        """Return all keys that have a state."""
+        return [*self.slots, *self.spilled.places]
+
     def __contains__(self, key: object) -> bool:
+        if key in self.spilled.places:
+            return True
         slot = self.slots.get(key)  # type: ignore[call-overload]
         return slot is not None and self.loaded(slot).rounds > 0
 
@@ -65,9 +91,36 @@ class Pooled:
         self.pool.load(slot)
         return self.learner
 
+    def state_of(self, key: Key) -> Learner:
+        """Return the learner of a key, until the next call."""
+        slot = self.slots.get(key)
+        if slot is not None:
+            return self.loaded(slot)
+        if not self.free:
+            self.free.append(self.pool.add(1))
+            self.used = np.append(self.used, 0)
+        slot = self.free[-1]
+        self.pool.put(slot, self.spilled.read(key))
+        learner = self.loaded(slot)
+        self.pool.clear(slot)
+        return learner
+
+    def spill(self, keys: Iterable[Key]) -> None:
+        """Write the states of keys to the file, and forget those that are untrained."""
+        rounds, losses = self.pool.figures()
+        for key in keys:
+            slot = self.slots[key]
+            if rounds[slot]:
+                raw = self.pool.raw(slot)
+                self.spilled.put(key, raw, int(rounds[slot]), float(losses[slot]))
+            self.remove(key)
+
     def remove(self, key: Key) -> None:
-        """Forget a key."""
-        slot = self.slots.pop(key)
+        """Forget a key, or only its slot if its state is in the file."""
+        slot = self.slots.pop(key, None)
+        if slot is None:
+            self.spilled.remove(key)
+            return
         self.pool.clear(slot)
         self.free.append(slot)
         self.version += 1
@@ -78,20 +131,31 @@ class Pooled:
         for key, slot in self.slots.items():
             if rounds[slot]:
                 yield key, rounds[slot], losses[slot]
+        for key, place in self.spilled.places.items():
+            yield key, place.rounds, place.total_loss
 
     def learners(self, keys: Iterable[Key] | None = None) -> Iterator[tuple[Key, Learner]]:
         """Yield keys, by default all, with their learners, each until the next one."""
-        for key in list(self.slots) if keys is None else keys:
-            learner = self.loaded(self.slots[key])
+        for key in self.keys() if keys is None else keys:
+            learner = self.state_of(key)
             if learner.rounds:
                 yield key, learner
 
-    def oldest(self, share: int) -> list[Key]:
-        """Return the keys least recently used, one in ``share`` of all."""
+    def oldest(self, count: int) -> list[Key]:
+        """Return up to so many keys in memory, least recently used, none of the part at hand."""
         keys = list(self.slots)
         used = self.used[[self.slots[key] for key in keys]]
-        count = max(1, len(keys) // share)
-        return [keys[at] for at in np.argpartition(used, count - 1)[:count].tolist()]
+        old = np.argsort(used, kind="stable")[:count]
+        return [keys[at] for at in old[used[old] < self.clock].tolist()]
+
+    def touch(self, slots: NDArray[np.int64]) -> None:
+        """Begin a part of the rows; note that these slots are used in it."""
+        self.clock += 1
+        self.used[slots[slots >= 0]] = self.clock
+
+    def touch_again(self, slots: list[int]) -> None:
+        """Note that more slots are used in the part at hand."""
+        self.used[slots] = self.clock
 
     def play(
         self,
@@ -102,8 +166,6 @@ class Pooled:
         first: int,
     ) -> tuple[int, int, float, int]:
         """Play rows with the learners of their slots, as ``StatePool.play`` does."""
-        self.clock += 1
-        self.used[slots[slots >= 0]] = self.clock
         return self.pool.play(slots, X, y, out, first)
 
 

@@ -12,6 +12,7 @@ import pytest
 
 import noregret
 from noregret.app.commands.run import grouping
+from noregret.base.model_file import dumps
 from noregret.streams import open_file as opened
 from noregret.streams import read
 from tests.app.run.commands import command, done, refused
@@ -279,9 +280,19 @@ def test_a_row_without_one_of_its_keys_is_refused(tmp_path: Path) -> None:
     assert "one column" in told
 
 
-@pytest.mark.parametrize("memory", [1, 2_500, 1 << 30])
+@pytest.mark.parametrize(
+    ("learner", "memory"),
+    [
+        (noregret.Nlms(), 1),
+        (noregret.Nlms(), 2_500),
+        (noregret.Nlms(), 1 << 30),
+        (noregret.Auto(), 1),
+        (noregret.Auto(), 150_000),
+        (noregret.Auto(), 1 << 30),
+    ],
+)
 def test_groups_that_do_not_fit_into_memory_come_back_as_they_were(
-    memory: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    learner: Any, memory: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(grouping, "FEWEST", 16)
     monkeypatch.setattr(grouping, "SECONDS", 0.0)
@@ -290,24 +301,28 @@ def test_groups_that_do_not_fit_into_memory_come_back_as_they_were(
     sun[[50, 51, 200]] = 1e200  # refused
     file = written(pd.DataFrame({"shop": names, "sun": sun, "y": sun % 7}), tmp_path / "d.csv")
     stream = read(file, "y", passed=("shop",), drop=("shop",), on_error="skip")
-    made = grouping.Grouping(noregret.Nlms(), ["shop"])
+    made = grouping.Grouping(learner, ["shop"])
     made.groups.memory = memory
     reading, skipped = stream.reading(), list[Any]()
     made.play(reading, reading, lambda block, played: skipped.extend(played.refused))
     assert (made.rounds, len(skipped)) == (297, 3)
+    pooled = made.groups._pooled
+    assert (pooled is not None) == (learner.params.get("delay", 0) == 0)
+    assert pooled is None or bool(pooled.spilled.places) == (memory < 1 << 30)
     total = 0.0
     for shop in set(names.tolist()):
-        alone = noregret.Nlms()
+        alone = learner.clone()
         for x in sun[names == shop]:
             if x < 1e100:
                 alone.learn_one({"sun": x}, x % 7)
-        assert made.groups[shop].weights.tolist() == alone.weights.tolist()
+        assert dumps(made.groups[shop]) == dumps(alone)
         total += alone.total_loss
     assert made.loss == pytest.approx(total)
     assert sum(each.rounds for each in made.groups.records()) == 297
     made.groups.save(tmp_path / "m")
     again = noregret.Groups.load(tmp_path / "m")
     assert again.records() == made.groups.records()
+    assert all(dumps(again[shop]) == dumps(made.groups[shop]) for shop in set(names.tolist()))
 
 
 def test_the_target_is_no_group_and_no_column_is_named_twice(tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ from libc.math cimport INFINITY, exp, log, log1p, sqrt
 
 import numpy as np
 
+from noregret.base.compiled.state_parts cimport StateParts, add_part, add_range
 from noregret.base.compiled.weigher cimport Weigher, noregret_decayed, noregret_leaning, noregret_regretted
 
 # Squint's rates, each half the one before. It restarts when regrets have grown by this factor.
@@ -43,6 +44,11 @@ cdef class Polynomial(Scaled):
     cdef void relocate(self):
         Weigher.relocate(self)
         self.regret, self.squares = self.look_up("regret"), self.look_up("squares")
+
+    cdef void list_state(self, StateParts* parts):
+        Weigher.list_state(self, parts)
+        add_part(parts, &self.unit, sizeof(double))
+        add_range(parts, &self.progress, &self.jumps + 1)
 
     def check_state(self):
         """Raise ValueError if a sum of squares is negative."""

@@ -1,3 +1,5 @@
+from noregret.base.compiled.state_parts cimport StateParts
+
 
 cdef extern from "weights.h" nogil:
     ctypedef struct noregret_survey:
@@ -44,6 +46,7 @@ cdef class Weigher:
     cdef double* look_up(self, str name)
     cdef double normalise(self, double* p, const unsigned char* awake) noexcept nogil
     cdef void next_weights(self) noexcept nogil
+    cdef void list_state(self, StateParts* parts)
 
 cdef class Holding(Weigher):
     cdef double* held

@@ -9,6 +9,8 @@ import numpy as np
 
 cimport numpy as cnp
 
+from noregret.base.compiled.state_parts cimport StateParts, add_part, add_range
+
 from noregret.checks import state_arrays, state_numbers
 
 cnp.import_array()
@@ -144,6 +146,12 @@ cdef class Weigher:
 
     # The state.
 
+    cdef void list_state(self, StateParts* parts):
+        """Add the places of the numbers that rounds change, but for the weights of the next round."""
+        add_part(parts, &self.rounds, sizeof(self.rounds))
+        for name in self.ARRAYS:
+            add_part(parts, self.look_up(name), self.n * sizeof(double))
+
     def get_state(self) -> tuple[dict[str, Any], dict[str, Any]]:
         """Return the arrays and numbers of the state."""
         kept = {name: self.arrays[name].copy() for name in ("prior", *self.ARRAYS)}
@@ -240,6 +248,11 @@ cdef class Exponential(Weigher):
             raise ValueError("a gap to the best expert is negative")
         if not self.rate > 0:
             raise ValueError("the rate must be above 0")
+
+    cdef void list_state(self, StateParts* parts):
+        Weigher.list_state(self, parts)
+        add_range(parts, &self.rate, &self.own_gap + 1)
+        add_part(parts, &self.least, sizeof(double))
 
     cdef double rate_now(self) noexcept nogil:
         if self.pace == CONSTANT:

@@ -1,6 +1,7 @@
 from libc.stdint cimport int32_t
 
 from noregret.base.compiled.losses cimport Loss
+from noregret.base.compiled.state_parts cimport StateParts
 
 
 cdef extern from "row_loops.h" nogil:
@@ -90,6 +91,8 @@ cdef class Engine:
     cdef double[6] limit
     cdef long long[6] first_over
 
+    cdef int list_state(self, StateParts* parts) except -1
+    cdef void restored(self) noexcept nogil
     cdef double score(self, Row* row) noexcept nogil
     cdef int update(self, Row* row, double score, double slope, double y) noexcept nogil
     cdef void relocate(self)

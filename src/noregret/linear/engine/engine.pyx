@@ -6,8 +6,10 @@ import numpy as np
 
 cimport cython
 cimport numpy as cnp
+from cpython.object cimport PyObject
 
 from noregret.base.compiled.losses cimport as_loss
+from noregret.base.compiled.state_parts cimport StateParts, add_part
 
 from noregret.base.compiled.machine import copied, zeros
 from noregret.checks import one_of, positive, state_arrays, whole
@@ -24,6 +26,13 @@ cdef double CLOCK_RANGE = 1e4
 # Limits of squared norms, whose roots are below 1e150 like single values, and of losses to add up.
 cdef double LARGEST_NORM2 = 1e300
 cdef double LARGEST_LOSS = 1e290
+
+cdef extern from *:
+    """
+    typedef struct {PyObject_HEAD void *table;} noregret_object_head;
+    """
+    ctypedef struct noregret_object_head:
+        pass
 
 cdef enum:  # Schedule
     CONSTANT
@@ -56,7 +65,7 @@ cdef class Engine:
     NUMBERS = ()
     # Numbers of the state that may be negative.
     SIGNED = ("offset", "clock", "offset_sum", "loss_sum", "loss_rest")
-    # Whether rounds with the features at hand change nothing but the numbers in its fields and arrays.
+    # Whether rounds with the features at hand change nothing but what ``list_state`` adds.
     FLAT = False
 
     def __cinit__(self, *args, **options):
@@ -172,6 +181,17 @@ cdef class Engine:
             total += row.values[k] * (self.mean_sum[i] + (self.clock - self.mean_clock[i]) * self.stored[i])
         total += self.outside_mean() * row.unseen_sum
         return (total + self.offset_sum) / self.rounds
+
+    cdef int list_state(self, StateParts* parts) except -1:
+        """Add the places of all numbers that rounds change, while the features are the same."""
+        cdef Py_ssize_t head = sizeof(noregret_object_head)
+        add_part(parts, <char*> <PyObject*> self + head, type(self).__basicsize__ - head)
+        for name, array in self.arrays.items():
+            add_part(parts, cnp.PyArray_DATA(<cnp.ndarray> array), array[:self.length(name, self.size)].nbytes)
+        return 0
+
+    cdef void restored(self) noexcept nogil:
+        """Update what follows from the state, after that was replaced."""
 
     def weights(self) -> Floats:
         """Return the weights that the next prediction uses."""

@@ -1,25 +1,23 @@
 """The states of many equal learners, which one of them plays.
 
-A state is a copy of the bytes of the engine that change: its fields and its arrays. Nothing else of
-the learner does, as long as its features stay the same. So a key costs its numbers, and a round with
-it two short copies more than one with a learner of its own.
+A state is a copy of the bytes of the engine that rounds change; nothing else of the learner does, as
+long as its features stay the same. So a key costs its numbers, and a round with it two short copies
+more than one with a learner of its own. A state may own memory, such as a table that grows: then it
+holds the address, and the learner has that memory only while it plays the state.
 """
 
-from cpython.object cimport PyObject
+from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize
 from libc.math cimport isnan
 from libc.stdint cimport int64_t
-from libc.stdlib cimport calloc, free, realloc
+from libc.stdlib cimport calloc, free, malloc, realloc
 from libc.string cimport memcpy
 
 import numpy as np
 
-cimport numpy as cnp
-
+from noregret.base.compiled.state_parts cimport MAX_STATE_PARTS, Allocated, StateParts
 from noregret.linear.engine.block_rows cimport play_row
 from noregret.linear.engine.engine cimport FINE, Engine, Row
 from noregret.linear.engine.entry cimport Entry
-
-cnp.import_array()
 
 cdef extern from *:
     """
@@ -28,17 +26,13 @@ cdef extern from *:
     #else
     #define noregret_fetch(p) ((void)(p))
     #endif
-    typedef struct {PyObject_HEAD void *table;} noregret_object_head;
     """
     void noregret_fetch(const void*) noexcept nogil
-    ctypedef struct noregret_object_head:
-        pass
 
 cdef enum:
     AHEAD = 6             # rows whose states are fetched into the cache meanwhile
     LINE = 64             # bytes of a line of it
-    MAX_PARTS = 16
-    SEGMENT_BITS = 12     # states of a segment of memory, as a power of 2
+    SEGMENT_BYTES = 1 << 20  # of memory for states, about
 
 
 cdef class StatePool:
@@ -53,32 +47,33 @@ cdef class StatePool:
     cdef readonly Entry entry
     cdef readonly Py_ssize_t count      # slots
     cdef readonly Py_ssize_t bytes_per_state
+    cdef readonly Py_ssize_t bytes_owned  # by all states together
     cdef object arrays                  # of the engine
+    cdef Py_ssize_t size                # features
     cdef char** segments
     cdef Py_ssize_t room                # segments
+    cdef int segment_bits               # states per segment, as a power of 2
     cdef char* first                    # the state of a learner that has learned nothing
-    cdef int parts
-    cdef char *starts[16]               # of the bytes that make a state,
-    cdef Py_ssize_t[16] sizes           # and how many they are
+    cdef StateParts parts
+    cdef Py_ssize_t owned_at            # where a state says which memory it owns; −1 if none does
+    cdef bint lent                      # whether the learner has a copy of what a state owns
 
     def __cinit__(self, Entry entry not None):
         cdef Engine engine = entry.engine
-        cdef Py_ssize_t head = sizeof(noregret_object_head), total = sizeof(int64_t)
+        cdef Py_ssize_t total = sizeof(int64_t)
         if not engine.FLAT or type(engine).__dictoffset__ or engine.rounds:
             raise ValueError("this learner's state is more than the fields and arrays of its engine, or it has learned")
-        self.entry, self.arrays = entry, engine.arrays
-        self.starts[0], self.sizes[0] = <char*> <PyObject*> engine + head, type(engine).__basicsize__ - head
-        self.parts = 1
-        for name, array in engine.arrays.items():
-            if self.parts == MAX_PARTS:
-                raise ValueError("this learner has too many arrays")
-            used = array[:engine.length(name, engine.size)]
-            self.starts[self.parts] = <char*> cnp.PyArray_DATA(<cnp.ndarray> array)
-            self.sizes[self.parts] = used.nbytes
-            self.parts += 1
-        for k in range(self.parts):
-            total += self.sizes[k]
+        self.entry, self.arrays, self.size, self.owned_at = entry, engine.arrays, engine.size, -1
+        engine.list_state(&self.parts)
+        if self.parts.count > MAX_STATE_PARTS:
+            raise ValueError("this learner has too many arrays")
+        for k in range(self.parts.count):
+            total += self.parts.sizes[k]
+        if self.parts.owned != NULL:
+            self.owned_at = self.place(self.parts.owned)
         self.bytes_per_state = (total + 7) // 8 * 8
+        while (2 << self.segment_bits) * self.bytes_per_state <= SEGMENT_BYTES:
+            self.segment_bits += 1
         self.first = <char*> calloc(1, self.bytes_per_state)
         if self.first == NULL:
             raise MemoryError
@@ -86,40 +81,73 @@ cdef class StatePool:
 
     def __dealloc__(self):
         cdef Py_ssize_t k
+        if self.owned_at >= 0:
+            for k in range(self.count):
+                free(self.owned(self.at(k)).at)
         for k in range(self.room):
             free(self.segments[k])
         free(self.segments)
         free(self.first)
 
     cdef char* at(self, Py_ssize_t slot) noexcept nogil:
-        return self.segments[slot >> SEGMENT_BITS] + (slot & ((1 << SEGMENT_BITS) - 1)) * self.bytes_per_state
+        return self.segments[slot >> self.segment_bits] + (slot & ((1 << self.segment_bits) - 1)) * self.bytes_per_state
+
+    cdef Py_ssize_t place(self, void* number) noexcept:
+        """Return where a state has a number of the learner, in bytes; −1 if it does not have it."""
+        cdef Py_ssize_t at = sizeof(int64_t)
+        cdef int k
+        for k in range(self.parts.count):
+            if self.parts.starts[k] <= <char*> number < self.parts.starts[k] + self.parts.sizes[k]:
+                return at + (<char*> number - self.parts.starts[k])
+            at += self.parts.sizes[k]
+        return -1
+
+    cdef Allocated* owned(self, char* state) noexcept nogil:
+        """Return which memory a state owns, for learners whose states own any."""
+        return <Allocated*> (state + self.owned_at)
 
     cdef void read(self, const char* state) noexcept nogil:
-        """Give the learner a state."""
+        """Give the learner a state, and the memory that it owns."""
         cdef int k
         self.entry.labels = <int> (<const int64_t*> state)[0]
         state += sizeof(int64_t)
-        for k in range(self.parts):
-            memcpy(self.starts[k], state, self.sizes[k])
-            state += self.sizes[k]
+        for k in range(self.parts.count):
+            memcpy(self.parts.starts[k], state, self.parts.sizes[k])
+            state += self.parts.sizes[k]
 
     cdef void write(self, char* state) noexcept nogil:
         """Copy the learner's state."""
         cdef int k
         (<int64_t*> state)[0] = self.entry.labels
         state += sizeof(int64_t)
-        for k in range(self.parts):
-            memcpy(state, self.starts[k], self.sizes[k])
-            state += self.sizes[k]
+        for k in range(self.parts.count):
+            memcpy(state, self.parts.starts[k], self.parts.sizes[k])
+            state += self.parts.sizes[k]
 
-    cdef int check(self) except -1:
-        if self.entry.engine.arrays is not self.arrays:
+    cdef int begin(self) except -1:
+        """Check that the learner can take states, and take from it what it has of one."""
+        if self.entry.engine.arrays is not self.arrays or self.entry.engine.size != self.size:
             raise ValueError("the learner has other features now")
+        if self.lent:
+            free(self.parts.owned.at)
+        self.end()
         return 0
+
+    cdef void end(self) noexcept:
+        """Take the last state from the learner, if that owns memory."""
+        if self.owned_at >= 0:
+            self.read(self.first)
+        self.lent = False
+
+    cdef char* checked(self, Py_ssize_t slot) except NULL:
+        """Return the state of a slot."""
+        if not 0 <= slot < self.count:
+            raise IndexError(slot)
+        return self.at(slot)
 
     def add(self, Py_ssize_t more) -> int:
         """Add states of learners that have learned nothing; return the slot of the first."""
-        cdef Py_ssize_t before = self.count, k, segments = ((before + more) >> SEGMENT_BITS) + 1
+        cdef Py_ssize_t before = self.count, k, segments = ((before + more) >> self.segment_bits) + 1
         cdef void* moved
         if more < 0:
             raise ValueError("there are no fewer states than none")
@@ -129,7 +157,7 @@ cdef class StatePool:
                 raise MemoryError
             self.segments = <char**> moved
             while self.room < segments:
-                self.segments[self.room] = <char*> calloc(1 << SEGMENT_BITS, self.bytes_per_state)
+                self.segments[self.room] = <char*> malloc(self.bytes_per_state << self.segment_bits)
                 if self.segments[self.room] == NULL:
                     raise MemoryError
                 self.room += 1
@@ -139,17 +167,60 @@ cdef class StatePool:
         return before
 
     def load(self, Py_ssize_t slot) -> None:
-        """Give the learner the state of a slot."""
-        if not 0 <= slot < self.count:
-            raise IndexError(slot)
-        self.check()
-        self.read(self.at(slot))
+        """Give the learner a copy of the state of a slot."""
+        cdef char* state = self.checked(slot)
+        cdef char* copy = NULL
+        cdef Py_ssize_t bytes
+        self.begin()
+        if self.owned_at >= 0 and self.owned(state).bytes:
+            bytes = self.owned(state).bytes
+            copy = <char*> malloc(bytes)
+            if copy == NULL:
+                raise MemoryError
+            memcpy(copy, self.owned(state).at, bytes)
+        self.read(state)
+        self.entry.engine.restored()
+        if copy != NULL:
+            self.parts.owned.at, self.lent = copy, True
 
     def clear(self, Py_ssize_t slot) -> None:
         """Make the state of a slot that of a learner that has learned nothing."""
-        if not 0 <= slot < self.count:
-            raise IndexError(slot)
-        memcpy(self.at(slot), self.first, self.bytes_per_state)
+        cdef char* state = self.checked(slot)
+        if self.owned_at >= 0:
+            self.bytes_owned -= self.owned(state).bytes
+            free(self.owned(state).at)
+        memcpy(state, self.first, self.bytes_per_state)
+
+    def raw(self, Py_ssize_t slot) -> bytes:
+        """Return the state of a slot as bytes, which only this pool can take."""
+        cdef char* state = self.checked(slot)
+        cdef Py_ssize_t more = self.owned(state).bytes if self.owned_at >= 0 else 0
+        made = PyBytes_FromStringAndSize(NULL, self.bytes_per_state + more)
+        cdef char* to = PyBytes_AS_STRING(made)
+        memcpy(to, state, self.bytes_per_state)
+        if more:
+            memcpy(to + self.bytes_per_state, self.owned(state).at, more)
+            self.owned(to).at = NULL
+        return made
+
+    def put(self, Py_ssize_t slot, bytes raw not None) -> None:
+        """Replace the state of a slot by one that ``raw`` returned."""
+        cdef char* state = self.checked(slot)
+        cdef const char* given = PyBytes_AS_STRING(raw)
+        cdef char* copy = NULL
+        cdef Py_ssize_t more = len(raw) - self.bytes_per_state
+        if more < 0 or more != ((<Allocated*> (given + self.owned_at)).bytes if self.owned_at >= 0 else 0):
+            raise ValueError("these bytes are not a state of this pool")
+        if more:
+            copy = <char*> malloc(more)
+            if copy == NULL:
+                raise MemoryError
+            memcpy(copy, given + self.bytes_per_state, more)
+        self.clear(slot)
+        memcpy(state, given, self.bytes_per_state)
+        if more:
+            self.owned(state).at = copy
+            self.bytes_owned += more
 
     def figures(self) -> tuple[Counts, Floats]:
         """Return the rounds and the losses of all slots."""
@@ -158,14 +229,13 @@ cdef class StatePool:
         cdef double[::1] lost = losses
         cdef Engine engine = self.entry.engine
         cdef Py_ssize_t slot
-        self.check()
-        self.entry.enter(True)
-        try:
-            for slot in range(self.count):
-                self.read(self.at(slot))
-                played[slot], lost[slot] = engine.rounds, engine.loss_sum + engine.loss_rest
-        finally:
-            self.entry.leave()
+        cdef Py_ssize_t rounds_at = self.place(&engine.rounds)
+        cdef Py_ssize_t sum_at = self.place(&engine.loss_sum), rest_at = self.place(&engine.loss_rest)
+        cdef char* state
+        for slot in range(self.count):
+            state = self.at(slot)
+            played[slot] = (<long long*> (state + rounds_at))[0]
+            lost[slot] = (<double*> (state + sum_at))[0] + (<double*> (state + rest_at))[0]
         return rounds, losses
 
     def play(self, const int64_t[::1] slots not None, const double[:, :] X not None, const double[::1] y not None,
@@ -186,7 +256,7 @@ cdef class StatePool:
         cdef Row row
         row.indices, row.count, row.spread = NULL, X.shape[1], 0
         row.unseen, row.unseen_sum, row.unseen_norm2 = 0, 0, 0
-        self.check()
+        self.begin()
         if X.shape[0] != rows or y.shape[0] != rows or out.shape[0] != rows or not 0 <= first <= rows:
             raise ValueError("every row needs a slot, an outcome and a place for its score")
         if X.shape[1] != engine.size or (X.shape[1] > 1 and X.strides[1] != sizeof(double)):
@@ -208,6 +278,7 @@ cdef class StatePool:
                     if slot >= 0:
                         state = self.at(slot)
                         self.read(state)
+                        engine.restored()
                         row.values = row_at(X, r)
                         if isnan(y[r]):
                             status = entry.score_into(&row, &out[r], 1)
@@ -218,11 +289,14 @@ cdef class StatePool:
                             if status == FINE:
                                 loss += engine.last_loss
                                 learned += 1
+                                if self.owned_at >= 0:
+                                    self.bytes_owned += self.parts.owned.bytes - self.owned(state).bytes
                                 self.write(state)
                         if status != FINE:
                             break
                     r += 1
         finally:
+            self.end()
             entry.leave()
         return r, learned, loss, mistakes
 

@@ -151,7 +151,8 @@ class Grouping:
             chances = np.zeros(len(block)) if is_of_classes(self.groups.learner) else None
             late = None if chances is None or block.keys is None else Late({}, {})
             while row < len(block):
-                began, stop = time.perf_counter(), min(row + self.at_once, len(block))
+                rows = min(self.at_once, self.groups.part_rows)
+                began, stop = time.perf_counter(), min(row + rows, len(block))
                 part = slice(row, stop)
                 if chances is None:
                     refused += self.play_part(block, codes, part, names, scores)
@@ -198,7 +199,6 @@ class Grouping:
         scores: Floats,
     ) -> NDArray[np.int64]:
         """Play some rows whose groups are in the pool; return the others, which it refuses."""
-        self.groups.make_room(pooled)
         slots = self.slots_for(pooled, codes)
         X: Floats = np.asarray(block.X[part], dtype=np.float64)
         y, made, at = block.y[part], scores[part], 0
@@ -224,11 +224,16 @@ class Grouping:
         more = len(self.keys.names) - len(self.slots)
         self.slots = np.append(self.slots, np.full(more, -1)) if more else self.slots
         slots = self.slots[codes]
-        if len(slots) and slots.min() == -1:
+        if (slots == -1).any():
             new = np.unique(codes[slots == -1])
             keys = [self.keys.names[code] for code in new.tolist()]
-            self.slots[new] = self.groups.pool_slots(pooled, keys)
+            self.slots[new] = self.groups.pool_slots(pooled, keys, slots)
             slots = self.slots[codes]
+            if pooled.version != of[1]:  # other groups may have left
+                self.slots = np.full(len(self.slots), -1)
+                self.slots[codes], self.slots_of = slots, (pooled, pooled.version, self.keys.era)
+        else:
+            pooled.touch(slots)
         return slots
 
     def play_learners(
