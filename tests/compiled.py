@@ -1,11 +1,20 @@
 """The compiled modules of the package, wherever they live."""
 
 import importlib
+import os
 import pkgutil
 from importlib.machinery import EXTENSION_SUFFIXES
 from types import ModuleType
 
+import pytest
+
 import noregret
+
+# The address sanitizer reserves terabytes of addresses, and keeps freed memory for a while.
+measures_memory = pytest.mark.skipif(
+    "libasan" in os.environ.get("LD_PRELOAD", ""),
+    reason="memory cannot be limited or measured under the address sanitizer",
+)
 
 
 def compiled_modules() -> list[ModuleType]:

@@ -21,6 +21,7 @@ from noregret.base.compiled.machine import (
 from noregret.base.model_file import read_parts
 from noregret.base.packing import MIN_PACKED_NUMBERS, packed, unpacked, write_parts
 from noregret.linear.engine.block_rows import play_rows
+from tests.compiled import measures_memory
 from tests.thorough import sized
 from tests.variants import state
 
@@ -136,6 +137,7 @@ print(peak() - before)
 """
 
 
+@measures_memory
 @pytest.mark.skipif(sys.platform != "linux", reason="how memory is counted depends on the system")
 @pytest.mark.parametrize("name", ["auto", "adagrad"])
 def test_memory_follows_the_features_that_occur(name: str, tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from noregret.streams import source
+from tests.compiled import measures_memory
 
 from .files import refused, write_zstd
 
@@ -39,6 +40,7 @@ print(json.dumps([said, 1024 * int(status["VmHWM"].split()[0])]))
 HEADS = {"csv": b"a,y\n", "tsv": b"a\ty\n", "jsonl": b"", "svm": b"", "vw": b""}
 
 
+@measures_memory
 def test_a_sparse_file_without_a_newline_is_refused_in_bounded_memory(tmp_path: Path) -> None:
     files = [tmp_path / f"d.{kind}" for kind in HEADS]
     for file in files:

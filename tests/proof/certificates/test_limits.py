@@ -19,6 +19,7 @@ from noregret import CertificateError, play, verify
 from noregret.proof.certificates.certificate import seal
 from noregret.proof.certificates.file import certificate_of
 from noregret.proof.verifying.limits import MAX_LIMITS, MIN_LIMITS, check_limits, extent_of
+from tests.compiled import measures_memory
 from tests.thorough import sized
 
 RNG = np.random.default_rng(3)
@@ -184,6 +185,7 @@ def write_hostile_files(folder: Path) -> dict[str, str]:
     return {name: words for name, (_, words) in files.items()}
 
 
+@measures_memory
 def test_the_command_refuses_hostile_files_within_bounded_memory(tmp_path: Path) -> None:
     data = tmp_path / "d.csv"
     data.write_text("a,b,y\n" + "1,0.5,1\n" * 9, "utf-8")
