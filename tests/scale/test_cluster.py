@@ -9,6 +9,10 @@ from typing import Any
 
 import pytest
 
+from noregret.batch import Ridge
+from noregret.scale import RayCluster, fit
+from tests.scale.inline import Inline
+from tests.scale.test_fitting import read
 from tests.scale.test_groups_on_workers import run, table, write_csv
 from tests.thorough import THOROUGH
 
@@ -51,3 +55,10 @@ def test_a_cluster_makes_the_same_bits_though_a_node_is_lost(cluster: Any, tmp_p
         several = run(tmp_path, files, f"several {attempt}", "--cluster", "auto")
         assert several == alone
     loser.join()
+    stream = read(files)
+    with RayCluster("auto") as pool:
+        there = fit(Ridge(), stream, pool=pool)
+    assert (
+        there.certificate().to_json()
+        == fit(Ridge(), stream, pool=Inline(1)).certificate().to_json()
+    )

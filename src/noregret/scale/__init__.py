@@ -5,11 +5,13 @@ range of a file. What a worker does is a pure function of a part and of what was
 it can be repeated anywhere, and a lost worker costs only time. Large results go to files in a
 folder that all workers can use.
 
-``Processes`` are workers on this machine, ``RayCluster`` those of a Ray cluster.
+``Processes`` are workers on this machine, ``RayCluster`` those of a Ray cluster. ``fit`` fits a
+method that needs only sums.
 """
 
+from noregret.scale.fitting import fit
 from noregret.scale.pool import Pool, pool_of
 from noregret.scale.processes import Processes
 from noregret.scale.ray_cluster import RayCluster
 
-__all__ = ["Pool", "Processes", "RayCluster", "pool_of"]
+__all__ = ["Pool", "Processes", "RayCluster", "fit", "pool_of"]
