@@ -65,8 +65,12 @@ class Bank:
         limit = 3 * np.sqrt((seen**2).mean(axis=0))
         return np.asarray(np.clip(x, -limit, limit))
 
-    def chances(self, row: Floats) -> Floats:
-        """Return the probabilities of all members, a row each."""
+    def chances(self, row: Floats, then: Floats | None = None) -> Floats:
+        """Return the probabilities of all members, a row each.
+
+        ``then`` are those of the members that use the latest classes, if the row was predicted
+        earlier; other classes may have joined since.
+        """
         x, classes = np.append(1.0, row), len(self.counts)
         tame = self.tamed(x)
         said = [
@@ -81,7 +85,9 @@ class Bank:
         share = self.floored((self.counts + 0.5) / (self.counts + 0.5).sum())
         said += [share, np.full(classes, 1 / classes)]
         recent = []
-        if self.recent:
+        if then is not None:
+            recent = [self.floored(np.pad(p, (0, classes - len(p)))) for p in then]
+        elif self.recent:
             recent = [self.floored((self.latest + share) / (self.latest.sum() + 1))]
             after = self.after[self.last, :classes] if self.last >= 0 else np.zeros(classes)
             recent += [self.floored((after + 2 * share) / (after.sum() + 2))]
@@ -89,8 +95,8 @@ class Bank:
         combined = [self.floored(softmax(a @ self.logs[: len(a)])) for a in self.a]
         return np.array(said + combined[:2] + recent + combined[2:])
 
-    def learn(self, row: Floats, y: int, said: Floats) -> None:
-        """Learn a class, from what the members said."""
+    def learn(self, row: Floats, y: int, said: Floats, last: int | None = None) -> None:
+        """Learn a class, from what the members said; ``last`` is the one that they knew then."""
         x, came = np.append(1.0, row), (np.arange(len(self.counts)) == y).astype(float)
         worths = np.maximum(1e-4, 0.5 * (said * (1 - said)).max(axis=1))
         self.learn_first(x, came, said, worths)
@@ -111,8 +117,9 @@ class Bank:
         self.counts[y] += 1
         self.latest *= 0.95
         self.latest[y] += 1
-        if self.last >= 0:
-            self.after[self.last, y] += 1
+        last = self.last if last is None else last
+        if last >= 0:
+            self.after[last, y] += 1
         self.last = y
         self.rounds += 1
 

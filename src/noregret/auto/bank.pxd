@@ -16,6 +16,8 @@ cdef class Bank(Engine):
     cdef bint learning                     # whether the current round will be learned
     cdef Round* now                        # the round being played
     cdef Round* judged                     # predictions by which members are weighted; NULL for the current ones
+    cdef bint late                         # whether that round was predicted before others were learned,
+    cdef double served                     # with this score
 
     cdef int list_state(self, StateParts* parts) except -1
     cdef void restored(self) noexcept nogil

@@ -1,6 +1,6 @@
 """The bank of ``auto``: its members and their mixture in a round, its state, and the form for delayed outcomes."""
 
-from libc.math cimport NAN
+from libc.math cimport NAN, isfinite
 from libc.stdint cimport int32_t
 from libc.stdlib cimport calloc, free, realloc
 from libc.string cimport memcpy, memset
@@ -11,7 +11,7 @@ cimport cython
 cimport numpy as cnp
 
 from noregret.auto.first_order cimport MAX_FILTER_FEATURES
-from noregret.auto.layout cimport LOGISTIC, Round
+from noregret.auto.layout cimport LOGISTIC, Known, Round
 from noregret.auto.members cimport Members
 from noregret.auto.mixer cimport Mixer
 from noregret.base.compiled.losses cimport as_loss
@@ -53,6 +53,7 @@ cdef class Bank(Engine):
         self.loss = as_loss(loss, loss_parameter)
         self.members, self.mixer = Members(self.loss, recent, delay), Mixer(self.loss, recent)
         self.delay, self.weighed = delay, self.mixer.at.weighed
+        self.weighs_late = delay == 0
 
     cdef int resize(self, Py_ssize_t size) except -1:
         if size > self.capacity:
@@ -67,16 +68,22 @@ cdef class Bank(Engine):
         """Return the prediction; fill in those of all members in r."""
         self.members.predict_base(row, r)
         r.base = self.mixer.mix_base(r)
-        self.members.predict_above(r, offset)
+        if self.late:  # the outcomes known when it was served, not the latest ones
+            r.known = self.judged.known
+        else:
+            self.members.look_back(r, offset)
+        self.members.predict_above(r)
         return self.members.origin + self.mixer.mix_all(r)
 
     cdef double score(self, Row* row) noexcept nogil:
         cdef Round own
+        cdef double found
         Engine.score(self, row)
         if not row.norm2 < 1e300:
             return NAN
         if self.learning:
-            return self.look(row, self.now, self.delay)
+            found = self.look(row, self.now, self.delay)
+            return self.served if self.late and found == found else found
         return self.look(row, &own, 0)
 
     cdef int play(self, Row* row, double y) noexcept nogil:
@@ -92,6 +99,47 @@ cdef class Bank(Engine):
         self.learning, self.now = False, NULL
         return status
 
+    # Late outcomes: the note has the predictions of members and mixtures, and the outcomes known then.
+
+    cdef Py_ssize_t note_size(self) noexcept nogil:
+        return self.weighed + sizeof(Known) // sizeof(double) if self.weighs_late else 0
+
+    cdef bint is_note(self, const double* note, Py_ssize_t size) noexcept nogil:
+        cdef Py_ssize_t k
+        if size != self.note_size():
+            return False
+        for k in range(size):
+            if not isfinite(note[k]):
+                return False
+        return True
+
+    cdef double score_noting(self, Row* row, double* note) noexcept nogil:
+        cdef Round own
+        cdef double found
+        Engine.score(self, row)
+        if not row.norm2 < 1e300:
+            return NAN
+        found = self.look(row, &own, 0)
+        if self.weighs_late:
+            memcpy(note, own.says, self.weighed * sizeof(double))
+            memcpy(note + self.weighed, &own.known, sizeof(Known))
+        return found
+
+    cdef int play_late(self, Row* row, double served, const double* note, Py_ssize_t size, double y) noexcept nogil:
+        """Pay for the score that was served, and weight members by what they said then."""
+        cdef Round then
+        cdef int k, status
+        memcpy(then.says, note, self.weighed * sizeof(double))
+        memcpy(&then.known, note + self.weighed, sizeof(Known))
+        if then.known.origin != self.members.origin:  # predicted before the first outcome
+            for k in range(self.weighed):
+                then.says[k] += then.known.origin - self.members.origin
+        self.mixer.give_chance(&then, 0, self.weighed)
+        self.late, self.judged, self.served = True, &then, served
+        status = self.play(row, y)
+        self.late, self.judged = False, NULL
+        return status
+
     cdef int update(self, Row* row, double score, double slope, double y) noexcept nogil:
         cdef Round* r = self.now
         cdef double far = y - self.members.origin, near
@@ -101,7 +149,9 @@ cdef class Bank(Engine):
             return NO_MEMORY
         near = self.members.nearer(r, far)
         if self.importance > 0:
-            self.mixer.weigh(r if self.judged == NULL else self.judged, far, near, self.importance)
+            self.mixer.weigh(
+                r if self.judged == NULL else self.judged, far, near, self.importance,
+                self.served - self.members.origin if self.late else NAN)
         if self.rounds == 0:
             self.opening = self.importance * self.loss.table.value(&self.loss.table, score, y)
             if self.members.at.kind != LOGISTIC:

@@ -4,8 +4,9 @@ A score is the logarithm of the mixture's probability, so that the softmax of th
 mixture and the softmax loss its log loss.
 """
 
-from libc.math cimport NAN, log
+from libc.math cimport NAN, exp, log
 from libc.stdlib cimport free, malloc
+from libc.string cimport memcpy
 
 import numpy as np
 
@@ -26,6 +27,8 @@ from noregret.limits import MAX_CLASS_WEIGHTS
 
 cdef enum:
     NUMBERS_PER_WEIGHT = 12
+# The score of a class that has no probability.
+cdef double NEVER = -1e300
 
 
 @cython.final
@@ -52,6 +55,7 @@ cdef class ClassBank(ClassEngine):
 
     def __init__(self, recent=True):
         self.loss = class_loss("softmax")
+        self.weighs_late = True
 
     def __dealloc__(self):
         free(self.held)
@@ -110,12 +114,20 @@ cdef class ClassBank(ClassEngine):
             out[c] = log(out[c])
 
     cdef void class_scores(self, Row* row, double* out, Py_ssize_t count) noexcept nogil:
-        """Fill in the logarithms of the probabilities of the first ``count`` classes, and the row's measurements."""
+        self.look(row, out, count, NULL)
+
+    cdef void class_scores_noting(self, Row* row, double* out, Py_ssize_t count, double* note) noexcept nogil:
+        self.look(row, out, count, note)
+
+    cdef void look(self, Row* row, double* out, Py_ssize_t count, double* note) noexcept nogil:
+        """Fill in the logarithms of the probabilities of the first ``count`` classes, the row's measurements, and a note."""
         cdef ClassRound own
         cdef ClassRound* r = &self.now if self.learning else &own
         cdef double* block = self.held
         cdef Py_ssize_t c
         self.measure(row)
+        if note != NULL:
+            note[0] = self.members.last
         if count == 0:
             return
         if not self.learning:
@@ -125,8 +137,14 @@ cdef class ClassBank(ClassEngine):
                 out[c] = NAN
         else:
             self.members.place(r, block, count)
+            if self.learning and self.then != NULL:
+                r.then, r.known, r.last = self.then, self.known, self.last_then
             self.members.predict(row, r, self.rounds)
             self.mix(r, out)
+            if note != NULL:
+                self.write_note(r, out, note + 1)
+            if r.then != NULL:
+                self.serve_again(out, count)
         if not self.learning:
             free(block)
 
@@ -137,18 +155,66 @@ cdef class ClassBank(ClassEngine):
         self.learning = False
         return status
 
+    # Late classes: the note has the latest class, and the probabilities of members, of the tracker's mixture
+    # and of the final one.
+
+    cdef Py_ssize_t note_size(self) noexcept nogil:
+        return 1 + (self.members.members + 2) * self.classes
+
+    cdef bint is_note(self, const double* note, Py_ssize_t size) noexcept nogil:
+        cdef Py_ssize_t k, known = (size - 1) // (self.members.members + 2)
+        if size < 1 or (size - 1) % (self.members.members + 2) or known > self.classes:
+            return False
+        for k in range(1, size):
+            if not 0 < note[k] <= 1:
+                return False
+        return -1 <= note[0] < max(1, known) and note[0] == <Py_ssize_t> note[0]
+
+    cdef void write_note(self, const ClassRound* r, const double* scores, double* out) noexcept nogil:
+        """Fill in the probabilities of all members, and of both mixtures."""
+        cdef int k, n = self.members.members
+        cdef Py_ssize_t c, count = r.count
+        memcpy(out, r.chance, n * count * sizeof(double))
+        out += n * count
+        for c in range(count):
+            out[c] = 0
+            for k in range(n):
+                out[c] += self.tracker.p[k] * r.chance[k * count + c]
+            out[c] = min(1.0, out[c])
+            out[count + c] = min(1.0, exp(scores[c]))
+
+    cdef void serve_again(self, double* out, Py_ssize_t count) noexcept nogil:
+        """Fill in the scores as served: of classes not known then, the one that came has 0, and others do not count."""
+        cdef const double* served = self.then + (self.members.members + 1) * self.known
+        cdef Py_ssize_t c
+        for c in range(count):
+            out[c] = log(served[c]) if c < self.known else 0 if c == self.came else NEVER
+
+    cdef int play_late(self, Row* row, double served, const double* note, Py_ssize_t size, double given) noexcept nogil:
+        """Pay for the scores that were served, and weight members by what they said then."""
+        cdef int status
+        self.then, self.last_then, self.known = note + 1, note[0], (size - 1) // (self.members.members + 2)
+        self.came = <Py_ssize_t> given
+        status = self.play(row, given)
+        self.then = NULL
+        return status
+
     cdef int learn_class(self, Row* row, Py_ssize_t y, double value, double length2) noexcept nogil:
         cdef double[MEMBERS + 1] losses
         cdef double tracked = 0
         cdef ClassRound* r = &self.now
         cdef int k, n = self.members.members
         cdef double* room
+        cdef const double* said = r.chance + y if r.then == NULL else r.then + y
+        cdef Py_ssize_t count = r.count if r.then == NULL else r.known
         if not self.members.room_for_steps(row.count):
             return NO_MEMORY
-        if self.importance > 0:
+        if self.importance > 0 and y < count:  # members said nothing about a class that was not known then
             for k in range(n):
-                tracked += self.tracker.p[k] * r.chance[k * r.count + y]
-                losses[k] = -self.importance * log(r.chance[k * r.count + y])
+                tracked += self.tracker.p[k] * said[k * count]
+                losses[k] = -self.importance * log(said[k * count])
+            if r.then != NULL:
+                tracked = said[n * count]
             losses[n] = -self.importance * log(tracked)
             settle(self.final, losses, self.importance * value, n + 1)
             settle(self.tracker, losses, 0, n)

@@ -30,6 +30,14 @@ cdef inline void chances_of(const double* scores, int apart, double shrink, Py_s
     settle_chances(out, count, floor)
 
 
+cdef inline void extend_chances(const double* then, Py_ssize_t known, Py_ssize_t count, double floor, double* out) noexcept nogil:
+    """Fill in earlier probabilities, with the floor for classes that were not known then."""
+    cdef Py_ssize_t c
+    for c in range(count):
+        out[c] = then[c] if c < known else 0
+    settle_chances(out, count, floor)
+
+
 cdef inline double weight_of(const double* p, Py_ssize_t count) noexcept nogil:
     """Return the weight of an observation with these probabilities: half of the largest p(1 − p), at least 1e-4."""
     cdef Py_ssize_t c

@@ -29,6 +29,9 @@ cdef struct ClassRound:
     double[4] first_z
     Py_ssize_t present         # nonzero features
     bint full                  # whether the filters take part
+    double last                # the latest class, or −1
+    const double* then         # probabilities of the members when the row was predicted, or NULL,
+    Py_ssize_t known           # of the classes known then
 
 
 cdef class ClassMembers:
@@ -68,4 +71,4 @@ cdef class ClassMembers:
     cdef void correct(self, int row, const double* scores, Py_ssize_t count, double floor) noexcept nogil
     cdef void teach_first(self, const Row* row, ClassRound* r, Py_ssize_t y, double importance, double rounds) noexcept nogil
     cdef void teach_combination(self, const ClassRound* r, int which, Py_ssize_t y, double importance) noexcept nogil
-    cdef void count_class(self, Py_ssize_t y, Py_ssize_t count, double importance) noexcept nogil
+    cdef void count_class(self, Py_ssize_t y, const ClassRound* r, double importance) noexcept nogil

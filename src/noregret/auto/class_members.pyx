@@ -18,7 +18,7 @@ import numpy as np
 cimport cython
 cimport numpy as cnp
 
-from noregret.auto.class_chances cimport chances_of, floor_at, moved_by, settle_chances, weight_of
+from noregret.auto.class_chances cimport chances_of, extend_chances, floor_at, moved_by, settle_chances, weight_of
 from noregret.auto.first_order cimport (
     FEATURE_NUMBERS, MAX_FILTER_FEATURES, NOREGRET_CLASS_LANES, noregret_classes_learn, noregret_classes_meet,
     noregret_classes_score, noregret_feature, noregret_lanes_observe,
@@ -125,6 +125,7 @@ cdef class ClassMembers:
         r.first = r.second + 4 * count
         r.chance = r.first + 8 * count
         r.logs = r.chance + self.members * count
+        r.last, r.then, r.known = self.last, NULL, 0
 
     cdef int resize(self, Py_ssize_t size) except -1:
         """Allocate room for more features, or remove the latest, which were never learned."""
@@ -227,11 +228,16 @@ cdef class ClassMembers:
         cdef double* latest = r.chance + LATEST * count
         cdef double* after
         cdef double total = LATEST_PRIOR, here = FOLLOWING_PRIOR
+        cdef int k
         for c in range(count):
             p[c] = (self.counts[c] + COUNT_PRIOR) / (self.counted + COUNT_PRIOR * count)
             r.chance[EVEN * count + c] = 1.0 / count
         settle_chances(p, count, floor)
         if not self.recent:
+            return
+        if r.then != NULL:  # the classes known when it was predicted, not the latest ones
+            for k in range(LATEST, FOLLOWING + 1):
+                extend_chances(r.then + k * r.known, r.known, count, floor, r.chance + k * count)
             return
         for c in range(count):
             total += self.latest[c]
@@ -239,11 +245,11 @@ cdef class ClassMembers:
             latest[c] = (self.latest[c] + LATEST_PRIOR * p[c]) / total
         settle_chances(latest, count, floor)
         latest = r.chance + FOLLOWING * count
-        if self.last < 0 or count > MAX_FOLLOWED:
+        if r.last < 0 or count > MAX_FOLLOWED:
             for c in range(count):
                 latest[c] = p[c]
             return
-        after = self.after + <Py_ssize_t> self.last * MAX_FOLLOWED
+        after = self.after + <Py_ssize_t> r.last * MAX_FOLLOWED
         for c in range(count):
             here += after[c]
         for c in range(count):
@@ -291,7 +297,7 @@ cdef class ClassMembers:
             self.teach_filters(self.filters, r, y, importance, floor_at(rounds, r.count))
         for which in range(self.combinations):
             self.teach_combination(r, which, y, importance)
-        self.count_class(y, r.count, importance)
+        self.count_class(y, r, importance)
 
     cdef void teach_filters(self, Filters filters, ClassRound* r, Py_ssize_t y, double importance, double floor) noexcept nogil:
         """Queue a row for the filters, and let them learn those that wait when it is time."""
@@ -414,17 +420,17 @@ cdef class ClassMembers:
             if total == total:
                 weights[i] = clip(total, -MAX_COMBINED_WEIGHT, MAX_COMBINED_WEIGHT)
 
-    cdef void count_class(self, Py_ssize_t y, Py_ssize_t count, double importance) noexcept nogil:
+    cdef void count_class(self, Py_ssize_t y, const ClassRound* r, double importance) noexcept nogil:
         cdef Py_ssize_t c
         self.counts[y] += importance
         self.counted += importance
         if not self.recent:
             return
-        for c in range(count):
+        for c in range(r.count):
             self.latest[c] *= LATEST_KEPT
         self.latest[y] += 1
-        if 0 <= self.last < MAX_FOLLOWED and y < MAX_FOLLOWED:
-            self.after[<Py_ssize_t> self.last * MAX_FOLLOWED + y] += 1
+        if 0 <= r.last < MAX_FOLLOWED and y < MAX_FOLLOWED:
+            self.after[<Py_ssize_t> r.last * MAX_FOLLOWED + y] += 1
         self.last = y
 
     # Findings.

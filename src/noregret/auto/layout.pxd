@@ -26,6 +26,14 @@ cdef struct Layout:
     int weighed                # members and mixtures
 
 
+cdef struct Known:
+    # What members know of earlier outcomes.
+    double origin              # outcomes and predictions are relative to it
+    double[3] outcomes         # the latest ones,
+    double[2] foreseen         # the base's predictions of them,
+    double[2] averages         # and their averages
+
+
 cdef struct Round:
     # The inputs and predictions of all members in one round.
     double[264] x              # 1, then the features
@@ -48,6 +56,7 @@ cdef struct Round:
     double[48] says            # predictions of the members; for labels log-odds,
     double[48] chance          # the probabilities of +1
     double[48] other           # and of −1
+    Known known                # the outcomes known
     double base                # the mixture of the members that use no outcomes
     Py_ssize_t present         # nonzero features
     bint full, lagged          # whether the filters, and those that use outcomes, take part

@@ -37,11 +37,12 @@ cdef class Members:
     cdef bint is_full(self) noexcept nogil
     cdef bint is_lagged(self) noexcept nogil
     cdef void predict_base(self, const Row* row, Round* r) noexcept nogil
-    cdef void predict_above(self, Round* r, int offset) noexcept nogil
+    cdef void look_back(self, Round* r, int offset) noexcept nogil
+    cdef void predict_above(self, Round* r) noexcept nogil
     cdef void say_plain(self, const Row* row, Round* r) noexcept nogil
     cdef void say_first(self, const Row* row, Round* r) noexcept nogil
-    cdef void say_lagged(self, Round* r, int offset) noexcept nogil
-    cdef void say_several(self, Round* r, int offset) noexcept nogil
+    cdef void say_lagged(self, Round* r) noexcept nogil
+    cdef void say_several(self, Round* r) noexcept nogil
     cdef void say_filter(self, Filters filters, const double* x, double* scores, double* z, double* says, bint wide) noexcept nogil
     cdef double held(self, double score) noexcept nogil
     cdef void hold(self, const double* scores, bint wide, double* says) noexcept nogil

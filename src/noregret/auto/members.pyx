@@ -138,15 +138,25 @@ cdef class Members:
             r.says[self.at.mean], r.says[self.at.mean + 1] = log(found / (1 - found)), 0
         self.say_plain(row, r)
 
-    cdef void predict_above(self, Round* r, int offset) noexcept nogil:
-        """Fill in the predictions of the members that use those of others, from outcomes ``offset`` rounds back."""
+    cdef void look_back(self, Round* r, int offset) noexcept nogil:
+        """Fill in the outcomes known, from ``offset`` rounds back."""
+        cdef int k
+        r.known.origin = self.origin
+        for k in range(3):
+            r.known.outcomes[k] = self.recall(self.outcomes, offset + k)
+        for k in range(2):
+            r.known.foreseen[k] = self.recall(self.foreseen, offset + k)
+            r.known.averages[k] = self.averages[k if offset == 0 else 2 + k]
+
+    cdef void predict_above(self, Round* r) noexcept nogil:
+        """Fill in the predictions of the members that use those of others."""
         cdef int k
         if not r.full:  # inactive filters repeat the base
             for k in range(self.at.first):
                 r.says[k] = r.base
-        self.say_several(r, offset)
+        self.say_several(r)
         if self.recent:
-            self.say_lagged(r, offset)
+            self.say_lagged(r)
 
     cdef double held(self, double score) noexcept nogil:
         """Clip log-odds to what the number of rounds so far warrants."""
@@ -203,7 +213,7 @@ cdef class Members:
             x[1 + position(row, k)] = row.values[k]
         self.say_filter(self.plain, x, r.plain_scores, r.plain_z, r.says, True)
 
-    cdef void say_several(self, Round* r, int offset) noexcept nogil:
+    cdef void say_several(self, Round* r) noexcept nogil:
         """Fill in the predictions of the filters over other members."""
         cdef int k
         cdef double* x = r.several
@@ -219,26 +229,24 @@ cdef class Members:
         self.say_filter(self.combining, x, r.several_scores, r.several_z, r.says + self.at.several, False)
         if not self.recent:
             return
-        y[1], y[2], y[3] = r.base, self.recall(self.outcomes, offset), self.recall(self.outcomes, offset + 1)
-        y[4], y[5] = self.recall(self.foreseen, offset), self.recall(self.foreseen, offset + 1)
+        y[1], y[2], y[3], y[4], y[5] = r.base, r.known.outcomes[0], r.known.outcomes[1], r.known.foreseen[0], r.known.foreseen[1]
         self.say_filter(self.following, y, r.following_scores, r.following_z, r.says + self.at.following, True)
         for k in range(4):
             z[5 + k] = y[2 + k]
-        z[9] = self.recall(self.outcomes, offset + 2)
-        z[10], z[11] = self.averages[0 if offset == 0 else 2], self.averages[1 if offset == 0 else 3]
+        z[9], z[10], z[11] = r.known.outcomes[2], r.known.averages[0], r.known.averages[1]
         self.say_filter(self.seeing, z, r.seeing_scores, r.seeing_z, r.says + self.at.seeing, False)
 
-    cdef void say_lagged(self, Round* r, int offset) noexcept nogil:
+    cdef void say_lagged(self, Round* r) noexcept nogil:
         cdef Py_ssize_t k
         cdef double* x = r.recent_x
-        r.says[self.at.last] = self.recall(self.outcomes, offset)
+        r.says[self.at.last] = r.known.outcomes[0]
         if self.at.kind == LOGISTIC:
             r.says[self.at.last] = self.held(2 * r.says[self.at.last])
         if not r.lagged:
             for k in range(4):
                 r.says[self.at.lagged + k] = r.base
             return
-        x[0], x[1], x[2] = 1, self.recall(self.outcomes, offset), self.recall(self.outcomes, offset + 1)
+        x[0], x[1], x[2] = 1, r.known.outcomes[0], r.known.outcomes[1]
         for k in range(self.size):
             x[3 + k] = r.x[1 + k]
         self.say_filter(self.lagged, x, r.lagged_scores, r.lagged_z, r.says + self.at.lagged, False)

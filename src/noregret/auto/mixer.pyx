@@ -321,8 +321,11 @@ cdef class Mixer:
             return -importance * log(r.chance[k] if y > 0 else r.other[k])
         return importance * self.loss.table.value(&self.loss.table, r.says[k], y)
 
-    cdef void weigh(self, Round* r, double y, double near, double importance) noexcept nogil:
-        """Update all weighers with the members' losses, for the outcome as clipped."""
+    cdef void weigh(self, Round* r, double y, double near, double importance, double served) noexcept nogil:
+        """Update all weighers with the members' losses, for the outcome as clipped.
+
+        ``served`` is the mixture's prediction, NaN for that of the current weights.
+        """
         cdef double[48] losses
         cdef double slope, own, guess, counted, loss
         cdef int k, n = self.at.members, weighed = self.at.weighed
@@ -331,7 +334,7 @@ cdef class Mixer:
         else:
             for k in range(weighed):
                 losses[k] = self.loss_of(r, k, y, importance)
-        guess = self.mixed(self.final, r, weighed)
+        guess = self.mixed(self.final, r, weighed) if served != served else served
         if self.at.kind == LOGISTIC:
             own = -importance * log(chance_of(guess * (1 if y > 0 else -1)))
             settle(self.final, losses, own, weighed)

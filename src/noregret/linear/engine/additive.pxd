@@ -18,7 +18,6 @@ cdef class Additive(Scaled):
     cdef int domain, step
     cdef double cushion
 
-    cdef int play_late(self, Row* row, double served, double y) noexcept nogil
     cdef double travel(self, Row* row, double score, double slope, double y) noexcept nogil
     cdef bint strays(self, const Row* row, double score, double slope, double y) noexcept nogil
     cdef int add(self, Row* row, double amount) noexcept nogil

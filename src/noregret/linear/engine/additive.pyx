@@ -139,7 +139,7 @@ cdef class Additive(Scaled):
             self.step, self.cushion = NORMALISED, positive("epsilon", cushion)
 
     @cython.final
-    cdef int play_late(self, Row* row, double served, double y) noexcept nogil:
+    cdef int play_late(self, Row* row, double served, const double* note, Py_ssize_t size, double y) noexcept nogil:
         """Pay for the score that was served, and step by the gradient of then. On anything but FINE nothing has changed."""
         cdef double value, slope
         cdef int status

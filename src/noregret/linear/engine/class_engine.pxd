@@ -15,6 +15,7 @@ cdef class ClassEngine(Scaled):
 
     cdef void measure(self, Row* row) noexcept nogil
     cdef void class_scores(self, Row* row, double* out, Py_ssize_t count) noexcept nogil
+    cdef void class_scores_noting(self, Row* row, double* out, Py_ssize_t count, double* note) noexcept nogil
     cdef double judge(self, Py_ssize_t y) noexcept nogil
     cdef int learn_class(self, Row* row, Py_ssize_t y, double value, double length2) noexcept nogil
     cdef int admit_class(self) except -1

@@ -106,6 +106,10 @@ cdef class ClassEngine(Scaled):
     cdef void class_scores(self, Row* row, double* out, Py_ssize_t count) noexcept nogil:
         """Fill in the scores of the first ``count`` classes, and the row's measurements."""
 
+    cdef void class_scores_noting(self, Row* row, double* out, Py_ssize_t count, double* note) noexcept nogil:
+        """Do the same, and fill in the note."""
+        self.class_scores(row, out, count)
+
     cdef double score(self, Row* row) noexcept nogil:
         """Return the number of the class with the highest score, the first of several; −1 for none."""
         cdef double* out

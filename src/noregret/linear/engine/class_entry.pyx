@@ -1,5 +1,6 @@
 """The entry of learners over several classes: labels as numbers, and back."""
 
+from cpython.bytes cimport PyBytes_AS_STRING
 from libc.math cimport isfinite
 
 import json
@@ -127,8 +128,12 @@ cdef class ClassEntry(Entry):
         return (<ClassEngine> self.engine).classes
 
     cdef int score_into(self, Row* row, double* out, Py_ssize_t count) noexcept nogil:
-        cdef Py_ssize_t c
         (<ClassEngine> self.engine).class_scores(row, out, count)
+        return self.checked(row, out, count)
+
+    cdef int checked(self, const Row* row, const double* out, Py_ssize_t count) noexcept nogil:
+        """Return whether a row and its scores are finite numbers, or what is wrong."""
+        cdef Py_ssize_t c
         if not row.norm2 < 1e300:
             return BAD_VALUE
         for c in range(count):
@@ -138,6 +143,14 @@ cdef class ClassEntry(Entry):
 
     def decision(self, x) -> Floats:
         """Return the scores of one example, one per class."""
+        return self.decided_by_class(x, NULL)
+
+    def decide_noting(self, x) -> tuple[Floats, bytes]:
+        """Return the scores of one example, and the note of it for ``learn_late``."""
+        note = bytes(self.engine.note_size() * sizeof(double))
+        return self.decided_by_class(x, <double*> PyBytes_AS_STRING(note)), note
+
+    cdef object decided_by_class(self, object x, double* note):
         cdef Row row
         cdef double[::1] out
         cdef int status
@@ -145,7 +158,11 @@ cdef class ClassEntry(Entry):
         try:
             self.take(x, &row, False)
             out = np.empty(max(1, self.matrix().classes))
-            status = self.score_into(&row, &out[0], self.matrix().classes)
+            if note == NULL:
+                status = self.score_into(&row, &out[0], self.matrix().classes)
+            else:
+                self.matrix().class_scores_noting(&row, &out[0], self.matrix().classes, note)
+                status = self.checked(&row, &out[0], self.matrix().classes)
             if status != FINE:
                 self.refuse(status, 0, &row)
             return np.asarray(out)[:self.matrix().classes]

@@ -87,6 +87,7 @@ cdef class Engine:
     cdef long long mistakes
     cdef double last_score, last_loss, last_gradient   # of the latest round
     cdef double importance                 # of the round at hand: how many copies it stands for
+    cdef readonly bint weighs_late         # whether late outcomes are learned with a note of their prediction
     cdef double[6] most
     cdef double[6] limit
     cdef long long[6] first_over
@@ -101,6 +102,10 @@ cdef class Engine:
     cdef double mean_score(self, Row* row) noexcept nogil
     cdef double outside_mean(self) noexcept nogil
     cdef int play(self, Row* row, double y) noexcept nogil
+    cdef Py_ssize_t note_size(self) noexcept nogil
+    cdef bint is_note(self, const double* note, Py_ssize_t size) noexcept nogil
+    cdef double score_noting(self, Row* row, double* note) noexcept nogil
+    cdef int play_late(self, Row* row, double served, const double* note, Py_ssize_t size, double y) noexcept nogil
     cdef void book(self, const Row* row, double score, double value, double slope, double steepest, double outcome, bint mistaken) noexcept nogil
     cdef int resize(self, Py_ssize_t size) except -1
     cdef inline void touch(self, Py_ssize_t i) noexcept nogil:

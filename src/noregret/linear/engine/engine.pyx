@@ -232,6 +232,24 @@ cdef class Engine:
         self.book(row, score, value, fabs(slope), fabs(slope), fabs(y), self.loss.table.labels and y * score <= 0)
         return FINE
 
+    # Late outcomes: a note of each prediction has what learning needs of the state that predicted.
+
+    cdef Py_ssize_t note_size(self) noexcept nogil:
+        """Return how many numbers the note of a prediction has now."""
+        return 0
+
+    cdef bint is_note(self, const double* note, Py_ssize_t size) noexcept nogil:
+        """Return whether numbers can be the note of a prediction."""
+        return size == 0
+
+    cdef double score_noting(self, Row* row, double* note) noexcept nogil:
+        """Return the score, and fill in the note."""
+        return self.score(row)
+
+    cdef int play_late(self, Row* row, double served, const double* note, Py_ssize_t size, double y) noexcept nogil:
+        """Play a row that was predicted before others were learned, by its score of then and its note."""
+        return self.play(row, y)
+
     @cython.final
     cdef void book(
         self, const Row* row, double score, double value, double slope, double steepest, double outcome, bint mistaken

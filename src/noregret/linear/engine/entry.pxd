@@ -18,7 +18,9 @@ cdef class Entry:
     cdef Recorder recorder          # writes down what is played, where a game asks for it
     cdef bint due                   # whether its page should be handed over
     cdef bint late                  # whether the step is for a score served earlier,
-    cdef double served              # which is this one
+    cdef double served              # which is this one,
+    cdef const double* note         # with this note,
+    cdef Py_ssize_t note_size       # of so many numbers
     cdef public object prepare      # turns raw rows into those that the engine knows, or None
 
     cdef int take(self, object x, Row* row, bint learning) except -1
@@ -37,6 +39,7 @@ cdef class Entry:
     cdef int forget_unplayed(self) except -1
     cdef int drop(self, Py_ssize_t count, int kind) except -1
     cpdef double decide(self, object x) except? -1
+    cdef double decided(self, object x, double* note) except? -1
     cdef double score(self, Row* row) noexcept nogil
     cdef Py_ssize_t width(self) noexcept nogil
     cdef int score_into(self, Row* row, double* out, Py_ssize_t count) noexcept nogil

@@ -4,6 +4,7 @@ The learner's methods for one example call it directly, compiled, so that a call
 its arithmetic. ``block_rows`` plays blocks of rows through the same entry.
 """
 
+from cpython.bytes cimport PyBytes_AS_STRING
 from cpython.float cimport PyFloat_AS_DOUBLE, PyFloat_CheckExact
 from cpython.pythread cimport PyThread_get_thread_ident
 from libc.math cimport INFINITY, NAN, fabs, isfinite, isnan, sqrt
@@ -337,27 +338,31 @@ cdef class Entry:
         if self.recorder is not None and not self.recorder.reserve(row):
             return NO_MEMORY
         if self.late:
-            status = (<Additive> self.engine).play_late(row, self.served, y)
+            status = self.engine.play_late(row, self.served, self.note, self.note_size, y)
         else:
             status = self.engine.play(row, y)
         if status == FINE and self.recorder is not None and self.recorder.write(row, given):
             self.due = True
         return status
 
-    def learn_late(self, x, y, double served) -> None:
-        """Learn from an example that was predicted before others were learned, by the score that it was given.
+    def learn_late(self, x, y, double served, bytes note = b"") -> None:
+        """Learn from an example that was predicted before others were learned.
 
-        For engines that ``steps_late``.
+        Engines that ``steps_late`` use the score that it was given, those that ``weighs_late`` its note.
         """
-        cdef Additive engine = self.engine
-        if not engine.steps_late or not isfinite(served):
+        cdef const double* numbers = <const double*> PyBytes_AS_STRING(note)
+        cdef Py_ssize_t size = len(note) // sizeof(double)
+        engine = self.engine
+        if not isfinite(served) or not (engine.weighs_late or isinstance(engine, Additive) and engine.steps_late):
             raise ValueError("this learner has no step for an outcome that comes late")
+        if len(note) % sizeof(double) or not self.engine.is_note(numbers, size):
+            raise ValueError("this is not the note of a prediction of this learner")
         self.hold()
         try:
-            self.late, self.served = True, served
+            self.late, self.served, self.note, self.note_size = True, served, numbers, size
             self.play(x, y, NULL)
         finally:
-            self.late = False
+            self.late, self.note = False, NULL
             self.let_go()
 
     cdef int hand_over(self) except -1:
@@ -394,12 +399,20 @@ cdef class Entry:
 
     cpdef double decide(self, object x) except? -1:
         """Return the score of one example."""
+        return self.decided(x, NULL)
+
+    def decide_noting(self, x) -> tuple[Any, bytes]:
+        """Return the score of one example, and the note of it for ``learn_late``."""
+        note = bytes(self.engine.note_size() * sizeof(double))
+        return self.decided(x, <double*> PyBytes_AS_STRING(note)), note
+
+    cdef double decided(self, object x, double* note) except? -1:
         cdef Row row
         cdef double score
         self.enter(False)
         try:
             self.take(x, &row, False)
-            score = self.score(&row)
+            score = self.score(&row) if note == NULL else self.engine.score_noting(&row, note)
             if not isfinite(score):
                 self.refuse(BAD_VALUE if isnan(score) else OVERFLOWED, 0, &row)
         finally:
