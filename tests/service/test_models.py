@@ -11,6 +11,7 @@ import pytest
 
 import noregret as nr
 from noregret.base.model_file import dumps
+from noregret.proof.game.served_loss import learn_late, noted
 from noregret.service import Conflict, NotCertified, Service, UnknownId
 from tests.thorough import sized
 
@@ -79,18 +80,24 @@ def test_a_certificate_of_one_key_is_of_its_rows_alone(tmp_path: Path) -> None:
 )  # fmt: skip
 @pytest.mark.parametrize("delay", [0, 4])
 def test_several_classes_are_served(learner: Any, delay: int, tmp_path: Path) -> None:
-    plain = learner.clone()
+    plain, said = learner.clone(), list[Any]()
     service = Service(learner, tmp_path / "s.db", snapshot_every=7)
     for k in range(50):
         x = example(k)
         found = service.predict(x, id=str(k))
+        said.append((*noted(plain, x), plain.rounds))
         assert found.prediction == plain.predict_one(x)
         if found.chances:
             assert sum(found.chances.values()) == pytest.approx(1.0)
             assert found.chances == pytest.approx(plain.predict_proba_one(x))
         if k >= delay:
-            service.label(str(k - delay), CLASSES[(k - delay) % 7 % 3])
-            plain.learn_one(example(k - delay), CLASSES[(k - delay) % 7 % 3])
+            label = CLASSES[(k - delay) % 7 % 3]
+            service.label(str(k - delay), label)
+            score, note, made = said[k - delay]
+            if plain.rounds > made:
+                learn_late(plain, example(k - delay), label, score, note)
+            else:
+                plain.learn_one(example(k - delay), label)
     loss = service.metrics()["loss"]
     if not delay:
         assert loss == pytest.approx(plain.total_loss, rel=1e-9)

@@ -39,10 +39,11 @@ class Clock:
         return self.now
 
 
-def relearn(plain: Any, x: Any, y: Any, score: float, made: int) -> None:
-    """Learn as a service does: gradient descent takes late gradients as they were served."""
-    if plain.rounds > made and getattr(plain.engine, "steps_late", False):
-        plain._entry.learn_late(x, y, score)
+def relearn(plain: Any, x: Any, y: Any, made: int, score: float, note: bytes) -> None:
+    """Learn as a service does: late outcomes by what was served."""
+    late = plain.engine.weighs_late or getattr(plain.engine, "steps_late", False)
+    if plain.rounds > made and late:
+        plain._entry.learn_late(x, y, score, note)
     else:
         plain.learn_one(x, y)
 
@@ -51,11 +52,11 @@ def relearn(plain: Any, x: Any, y: Any, score: float, made: int) -> None:
 def test_restarts_are_exact(learner: Any, tmp_path: Path) -> None:
     """Labels come in any order, and the service is reopened in between, closed or not."""
     draw, plain, waiting = random.Random(3), learner.clone(), list[int]()
-    paid, said = 0.0, dict[int, tuple[float, int]]()
+    paid, said = 0.0, dict[int, tuple[int, float, bytes]]()
     service = Service(learner, tmp_path / "s.db", snapshot_every=7)
     for k in range(60):
         x = example(k)
-        said[k] = plain.decision_one(x), plain.rounds
+        said[k] = plain.rounds, *plain._entry.decide_noting(x)
         unknown = plain.engine.loss.labels and not plain.rounds
         expected = None if unknown else plain.predict_one(x)
         assert service.predict(x, id=f"e{k}").prediction == expected

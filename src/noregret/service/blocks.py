@@ -2,8 +2,8 @@
 
 An entry is a prediction, a prediction with its label, or the label of an earlier prediction. A
 block has the numbers of its entries in columns, then the requests as JSON, then what else was
-answered. The seal is a digest of the block, which has that of the block before: none can be changed
-or lost unnoticed.
+answered, as JSON too, with the note of a prediction after a zero byte. The seal is a digest of the
+block, which has that of the block before: none can be changed or lost unnoticed.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from struct import Struct, calcsize, error, pack, unpack_from
 from typing import Any
 
 from noregret.errors import NoRegretError
-from noregret.service.events import Event, Totals
+from noregret.service.events import NOTE, Event, Totals
 
 PREDICTED, LEARNED, LABELLED = range(3)
 SEAL = 16
@@ -129,13 +129,16 @@ class Stored:
     def event(self, at: int) -> Event:
         """Return a prediction, with its label if that came with it."""
         asked, kind, score = self.request(at), self.kinds[at], self.scores[at]
-        prediction, chances, scores = score, None, None
+        prediction, chances, scores, note = score, None, None, b""
         n = len(self.kinds)
         if extra := self.data[self.ends[n + at] : self.ends[n + at + 1]]:
-            prediction, chances, scores = json.loads(extra)
+            answer, _, note = extra.partition(NOTE)
+            if answer:
+                prediction, chances, scores = json.loads(answer)
         event = Event(
             self.seqs[at + 1], self.first + at, asked["id"], self.end.time, asked["x"],
             self.made[at], score, prediction, chances, kind == LEARNED, asked.get("key"), scores,
+            note=note,
         )  # fmt: skip
         return event if kind == PREDICTED else self.labelled(event, at, asked)
 

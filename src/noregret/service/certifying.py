@@ -50,12 +50,18 @@ def certified(
             " earlier version, which did not keep their gradients",
             "begin a new journal",
         )
-    game = LateGame(learner.clone())
+    game = LateGame(learner.clone(), plain=plain_predictions(journal, key))
     game.play_events(
         LateEvent(e.id, fields_of(e.example) if starts else None, e.outcome if ends else None)
         for e, starts, ends in in_order(journal, key)
     )
     return game.certificate(**options)
+
+
+def plain_predictions(journal: Journal, key: str | None) -> int:
+    """Return the number of late predictions of one model without notes, by earlier versions."""
+    last = int(journal.fact("plain-predictions") or 0)
+    return sum(event.delay > 0 and event.seq <= last for event in labelled(journal, key))
 
 
 def labelled(journal: Journal, key: str | None) -> Iterator[Event]:

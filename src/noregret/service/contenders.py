@@ -30,7 +30,7 @@ CREATE TABLE changes (
     name TEXT NOT NULL, model BLOB, bound REAL);
 CREATE TABLE shadows (
     seq INTEGER NOT NULL, name TEXT NOT NULL, made INTEGER NOT NULL, score REAL NOT NULL,
-    scores TEXT, round INTEGER, loss REAL, PRIMARY KEY (seq, name));
+    scores TEXT, round INTEGER, loss REAL, note BLOB, PRIMARY KEY (seq, name));
 """
 
 
@@ -89,10 +89,15 @@ class Contenders:
 
     # Events.
 
-    def predict(self, seq: int, x: Any, key: str | None) -> tuple[Learner, Served]:
-        """Predict by all models; return the one that serves, and its prediction."""
+    def predict(
+        self, seq: int, x: Any, key: str | None, waits: bool = False
+    ) -> tuple[Learner, Served]:
+        """Predict by all models; return the one that serves, and its prediction.
+
+        If the example waits for its label, predictions have notes to learn it late.
+        """
         champion = self.models[self.serving].get(key)
-        found = scored(champion, x)
+        found = scored(champion, x, waits)
         if len(self.models) == 1:
             return champion, found
         for name, models in self.models.items():
@@ -100,11 +105,12 @@ class Contenders:
                 continue
             learner = models.get(key)
             with suppress(NoRegretError):  # it sits this event out
-                served = scored(learner, x)
+                served = scored(learner, x, waits)
                 scores = None if served.scores is None else as_json(served.scores)
                 self.journal.database.run(
-                    "INSERT INTO shadows (seq, name, made, score, scores) VALUES (?, ?, ?, ?, ?)",
-                    [seq, name, learner.rounds, served.score, scores],
+                    "INSERT INTO shadows (seq, name, made, score, scores, note)"
+                    " VALUES (?, ?, ?, ?, ?, ?)",
+                    [seq, name, learner.rounds, served.score, scores, served.note],
                 )
         return champion, found
 
@@ -142,13 +148,13 @@ class Contenders:
         """
         yield self._server(event.seq), event
         if len(self.models) > 1:
-            query = "SELECT name, made, score, scores, round, loss FROM shadows WHERE seq = ?"
+            query = "SELECT name, made, score, scores, round, loss, note FROM shadows WHERE seq = ?"
             rows = list(self.journal.database.stream(f"{query} ORDER BY name", [event.seq]))
-            for name, made, score, scores, number, loss in rows:
+            for name, made, score, scores, number, loss, note in rows:
                 if name in self.models:
                     found = None if scores is None else json.loads(scores)
                     view = event._replace(made=made, score=score, scores=found, round=number)
-                    yield name, view._replace(loss=loss)
+                    yield name, view._replace(loss=loss, note=bytes(note or b""))
 
     def _server(self, seq: int) -> str:
         return next(name for after, name in reversed(self.served_from) if seq > after)

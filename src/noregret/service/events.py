@@ -31,6 +31,8 @@ class Event(NamedTuple):
         loss of the served score.
     round
         The number of the label among those of its model.
+    note
+        What its model needs to learn the label if it comes late, if anything.
     """
 
     seq: int
@@ -50,6 +52,7 @@ class Event(NamedTuple):
     labelled: float = 0.0
     loss: float = 0.0
     round: int = 0
+    note: bytes = b""
 
     @property
     def delay(self) -> int:
@@ -91,6 +94,8 @@ class Totals(NamedTuple):
     time: float = 0.0
 
 
+# Precedes the note of a prediction; JSON has no such byte.
+NOTE = b"\0"
 # Made once: ``json.dumps`` makes one per call, which takes as long as the text of an example.
 ENCODER = json.JSONEncoder(sort_keys=True, ensure_ascii=False, allow_nan=False)
 

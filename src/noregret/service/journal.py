@@ -87,6 +87,11 @@ class Journal:
             elif found != FORMAT:
                 raise NoRegretError("not a journal, or one of a newer version")
             self._open()
+            if self.fact("plain-predictions") is None:
+                # Later ones have notes, by which members are weighted if the label comes late.
+                self.note("plain-predictions", str(self.seq))
+                if "shadows" in tables:
+                    self.create("ALTER TABLE shadows ADD COLUMN note BLOB;")
             self.commit()
         except NoRegretError as error:
             self.close()

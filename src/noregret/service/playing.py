@@ -73,11 +73,12 @@ class Play:
             same = not known.at_once and known.key == key
             return self._repeated(known, same and known.x == as_json(x))
         served = as_read(x)
-        learner, found = self.contenders.predict(journal.seq + 1, served, key)
+        learner, found = self.contenders.predict(journal.seq + 1, served, key, waits=True)
         self.tick()
         event = Event(
             journal.seq + 1, journal.entry + 1, name, journal.time, x, learner.rounds,
             found.score, found.prediction, found.chances, False, key, found.scores,
+            note=found.note,
         )  # fmt: skip
         journal.add_prediction(event, body, extra_of(found))
         if key is not None:

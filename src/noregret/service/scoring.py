@@ -8,7 +8,7 @@ import numpy as np
 
 from noregret.linear.class_learner import softmax
 from noregret.linear.learner import Learner
-from noregret.proof.game.served_loss import served_loss
+from noregret.proof.game.served_loss import learn_late, noted, served_loss
 from noregret.service.events import Event
 from noregret.service.values import plain
 
@@ -26,34 +26,37 @@ class Served(NamedTuple):
         The answer, and the probability of each label if the learner has them.
     scores
         The scores of classes, if there are several.
+    note
+        What the learner needs to learn the label if it comes late, if anything.
     """
 
     score: float
     prediction: Any
     chances: Pairs | None = None
     scores: Pairs | None = None
+    note: bytes = b""
 
 
-def scored(learner: Learner, x: Any) -> Served:
-    """Return the prediction of an example."""
-    if learner._of_classes:
-        found = [(plain(label), score) for label, score in learner.decision_one(x).items()]  # type: ignore[attr-defined]
+def scored(learner: Learner, x: Any, waits: bool = False) -> Served:
+    """Return the prediction of an example, with a note if it waits for its label."""
+    score, note = noted(learner, x) if waits else (learner.decision_one(x), b"")
+    if isinstance(score, dict):
+        found = [(plain(label), each) for label, each in score.items()]
         chances = None
         if learner.engine.loss.name == "softmax":
-            by_class = softmax(np.array([score for _, score in found])).tolist()
+            by_class = softmax(np.array([each for _, each in found])).tolist()
             chances = [(label, chance) for (label, _), chance in zip(found, by_class, strict=True)]
         prediction = max(found, key=lambda each: each[1])[0] if found else None
-        return Served(0.0, prediction, chances, found)
-    score = learner.decision_one(x)
+        return Served(0.0, prediction, chances, found, note)
     loss = learner.engine.loss
     if not loss.labels:
-        return Served(score, score)
+        return Served(score, score, None, None, note)
     if not learner.rounds:  # it is not known yet how labels are written
-        return Served(score, None, [] if loss.name == "logistic" else None)
+        return Served(score, None, [] if loss.name == "logistic" else None, None, note)
     chances = None
     if loss.name == "logistic":
         chances = [(plain(label), chance) for label, chance in learner.predict_proba_one(x).items()]
-    return Served(score, plain(learner.predict_one(x)), chances)
+    return Served(score, plain(learner.predict_one(x)), chances, None, note)
 
 
 def taught(learner: Learner, event: Event, as_served: bool) -> float:
@@ -68,18 +71,15 @@ def taught(learner: Learner, event: Event, as_served: bool) -> float:
     as_served
         Whether gradient descent steps by the gradients of the weights that predicted.
     """
-    x, y = event.example, event.outcome
-    if event.scores is not None:
-        before = learner.total_loss
-        learner.learn_one(x, y)
-        if not event.delay:
-            return learner.total_loss - before
-        return served_loss(learner, dict(event.scores), y)
-    if event.delay and as_served and getattr(learner.engine, "steps_late", False):
-        learner._entry.learn_late(x, y, event.score)
+    x, y, before = event.example, event.outcome, learner.total_loss
+    score = event.score if event.scores is None else dict(event.scores)
+    if event.delay and (as_served or event.note):
+        learn_late(learner, x, y, score, event.note)
     else:
         learner.learn_one(x, y)
-    return served_loss(learner, event.score, y)
+    if event.scores is not None and not event.delay:
+        return learner.total_loss - before
+    return served_loss(learner, score, y)
 
 
 def check_learner(learner: Any) -> None:

@@ -10,7 +10,7 @@ from uuid import uuid4
 import numpy as np
 
 from noregret.errors import BadExample
-from noregret.service.events import as_json
+from noregret.service.events import NOTE, as_json
 
 # Characters of an id.
 MAX_ID = 256
@@ -145,6 +145,7 @@ def body_of(request: dict[str, Any], key: str | None = None) -> bytes:
 
 def extra_of(found: Any) -> bytes:
     """Return what a journal keeps of an answer besides its score."""
+    note = NOTE + found.note if found.note else b""
     if found.chances is None and found.scores is None and found.prediction is found.score:
-        return b""
-    return as_json([found.prediction, found.chances, found.scores]).encode()
+        return note
+    return as_json([found.prediction, found.chances, found.scores]).encode() + note

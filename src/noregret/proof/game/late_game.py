@@ -10,10 +10,12 @@ from typing import Any, NamedTuple
 
 from noregret.errors import BadExample
 from noregret.proof.game.game import Game
-from noregret.proof.game.served_loss import Score, is_wrong, served_loss
+from noregret.proof.game.served_loss import Score, is_wrong, learn_late, noted, served_loss
 
 # The prefix under which certificates name the field that joins predictions and outcomes.
 JOINED_BY = "labels-by="
+# The same for the number of late predictions before members are weighted by what they said.
+WEIGHED_AFTER = "weighed-as-served-after="
 FIELD = "id"
 
 
@@ -38,8 +40,9 @@ class LateEvent(NamedTuple):
 class LateGame(Game):
     """A game in which other outcomes may be learned between a prediction and its own.
 
-    Gradient descent steps by the gradients of the weights that predicted; other learners learn as
-    if the outcome had come in time. In either case the loss is that of the served prediction.
+    Gradient descent steps by the gradients of the weights that predicted, and members of ``auto``
+    are weighted by what they said then; other learners learn as if the outcome had come in time.
+    In each case the loss is that of the served prediction.
 
     Parameters
     ----------
@@ -47,35 +50,41 @@ class LateGame(Game):
         The learner.
     field
         The field that joins predictions and outcomes in a file of the events.
+    plain
+        The number of late predictions, the first ones, whose outcomes members of ``auto`` learned
+        as if they had come in time; None for all. Earlier versions of services did so.
     """
 
-    def __init__(self, learner: Any, field: str = FIELD) -> None:
+    def __init__(self, learner: Any, field: str = FIELD, plain: int | None = 0) -> None:
         super().__init__(learner, keep="rows", progress=False)
+        self.plain = plain
         self.field, self.paid, self.wrong = field, 0.0, 0
         self.largest = -math.inf
 
     def play_events(self, events: Iterable[LateEvent]) -> LateGame:
         """Play predictions and outcomes in the order in which they came."""
         learner, ledger = self.learner, self.ledger
-        waiting: dict[str | None, tuple[Any, Score, int]] = {}
-        late_steps = getattr(learner.engine, "steps_late", False)
+        waiting: dict[str | None, tuple[Any, Score, int, bytes]] = {}
+        plain = math.inf if self.plain is None else self.plain
         with self.recorded():
             for name, given, y in events:
                 x: Any = given
                 if not isinstance(name, str | int | None):
                     raise BadExample(f"the id {name!r} is neither text nor a whole number")
                 if y is None:
-                    waiting[name] = (x, learner.decision_one(x), learner.rounds)
+                    score, note = noted(learner, x)
+                    waiting[name] = (x, score, learner.rounds, note if plain <= 0 else b"")
+                    plain -= 1
                     continue
                 if name in waiting:
-                    x, score, made = waiting.pop(name)
+                    x, score, made, note = waiting.pop(name)
                 elif x:
-                    score, made = learner.decision_one(x), learner.rounds
+                    score, made, note = learner.decision_one(x), learner.rounds, b""
                 else:
                     raise BadExample(f"no prediction has the id {name!r}, or it had its outcome")
                 late, before = learner.rounds - made, learner.total_loss
-                if late and late_steps and isinstance(score, float):
-                    learner._entry.learn_late(x, y, score)
+                if late:
+                    learn_late(learner, x, y, score, note)
                 else:
                     learner.learn_one(x, y)
                 ledger.delay += late
@@ -103,8 +112,22 @@ class LateGame(Game):
 
     @property
     def transforms(self) -> tuple[str, ...]:
-        """The transforms of the data, and the field that joins predictions and outcomes."""
-        return (*super().transforms, f"{JOINED_BY}{self.field}")
+        """The transforms of the data, and how outcomes are joined to predictions and learned."""
+        found = (*super().transforms, f"{JOINED_BY}{self.field}")
+        if self.plain is None or not self.learner.engine.weighs_late:
+            return found
+        return (*found, f"{WEIGHED_AFTER}{self.plain}")
+
+
+def plain_of(transforms: Sequence[str]) -> int | None:
+    """Return the number of late predictions before members are weighted by what they said."""
+    found = [text for text in transforms if text.startswith(WEIGHED_AFTER)]
+    if not found:
+        return None
+    text = found[0].removeprefix(WEIGHED_AFTER)
+    if not (text.isascii() and text.isdecimal() and len(text) < 16):
+        raise ValueError(f"{found[0]!r}: this is no number of predictions")
+    return int(text)
 
 
 def field_of(transforms: Sequence[str]) -> str | None:

@@ -1,4 +1,4 @@
-"""Scores of a learner as they are served, and their loss once the outcome is known."""
+"""Scores of a learner as they are served; their loss and learning once the outcome is known."""
 
 from __future__ import annotations
 
@@ -6,9 +6,35 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-from noregret.linear.learner import Learner
+from noregret.linear.learner import Learner, is_of_classes
 
 Score = float | dict[Any, float]
+
+
+def noted(learner: Learner, x: Any) -> tuple[Score, bytes]:
+    """Return the score of an example, and a note of it for ``learn_late``, if the learner has one.
+
+    The note of ``auto`` has what its members said, and the latest outcomes that they knew.
+    """
+    if not learner.engine.weighs_late:
+        return learner.decision_one(x), b""
+    score, note = learner._entry.decide_noting(x)
+    if is_of_classes(learner):
+        return dict(zip(learner.classes, score.tolist(), strict=False)), note
+    return score, note
+
+
+def learn_late(learner: Learner, x: Any, y: Any, score: Score, note: bytes) -> None:
+    """Learn an outcome that came after others were learned.
+
+    Members are weighted by what they said, according to the note; gradient descent steps by the
+    gradient at the score; other learners learn as if the outcome had come in time.
+    """
+    if note or getattr(learner.engine, "steps_late", False):
+        # A note has the scores of classes.
+        learner._entry.learn_late(x, y, 0.0 if isinstance(score, Mapping) else score, note)
+    else:
+        learner.learn_one(x, y)
 
 
 def served_loss(learner: Learner, score: Score, y: Any) -> float:

@@ -20,7 +20,7 @@ from noregret.proof.certificates.certifiable import Certifiable
 from noregret.proof.certificates.certificate import LOOSEST, TIGHTEST, Certificate, Played
 from noregret.proof.certificates.file import certificate_of, checked, read_contents
 from noregret.proof.certificates.issue import beside, candidates
-from noregret.proof.game.late_game import LateGame, events_of, field_of
+from noregret.proof.game.late_game import LateGame, events_of, field_of, plain_of
 from noregret.proof.theorems.averaging import averaged
 from noregret.proof.theorems.theorem import REGRETS
 from noregret.proof.verifying.comparing import SEARCHED, TOLERANCE, are_close
@@ -175,7 +175,7 @@ def replayed(
 ) -> Any:
     """Play the data; files are read with the certificate's options."""
     if (field := field_of(stated.transforms)) is not None:
-        return replayed_late(learner, data, target or stated.target or "y", field)
+        return replayed_late(learner, data, target or stated.target or "y", field, stated)
     if not is_files(data):
         has_columns = hasattr(data, "columns") or hasattr(data, "column_names")
         if not has_columns and not isinstance(data, Stream):
@@ -206,14 +206,17 @@ def replayed(
     return game
 
 
-def replayed_late(learner: Any, data: Any, target: str, field: str) -> Any:
+def replayed_late(learner: Any, data: Any, target: str, field: str, stated: Played) -> Any:
     """Play predictions and outcomes of files in the order in which they came."""
     if not is_files(data) or not isinstance(learner, Learner):
         raise CertificateError(
             "its outcomes came late", "verify it with the file of events that the service exports"
         )
     paths = [data] if isinstance(data, str | Path) else list(data)
-    game = LateGame(learner, field)
+    try:
+        game = LateGame(learner, field, plain_of(stated.transforms))
+    except ValueError as error:
+        raise CertificateError(f"data: transforms: {error}") from None
     game.describe((), target)
     try:
         game.play_events(events_of(paths, field, target))
