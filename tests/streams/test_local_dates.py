@@ -9,12 +9,16 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from pyarrow import parquet
 
 import noregret as nr
-from noregret.errors import DataWarning
+from noregret import streams
+from noregret.errors import BadExample, DataWarning
+from noregret.streams.file_formats import parquet as parquet_format
 from noregret.streams.local_dates import ORDERS, iso_kind, moment_in, orders_in
 from tests.app.run.commands import command, done, refused
 from tests.thorough import draws
@@ -228,3 +232,39 @@ def test_nine_in_ten_values_make_a_column_of_dates(odd: int, dates: bool) -> Non
     assert orders_in(mixed, 0.9) == (["dmy"] if dates else [])
     iso = ["soon"] * odd + [row["day"] for row in table("%Y-%m-%d")][odd:]
     assert iso_kind(iso, 0.9) == ("dates" if dates else None)
+
+
+@pytest.mark.parametrize("form", ["%Y-%m-%d", "%Y-%m-%dT%H:%M:%SZ", "%d/%m/%Y", "%d.%m.%y %H:%M"])
+@pytest.mark.parametrize("rows", [7, 16_384])
+def test_dates_in_text_of_parquet_are_those_of_csv(
+    form: str, rows: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With gaps, and typos as bad rows that name their place."""
+    monkeypatch.setattr(parquet_format, "ROWS_PER_BATCH", rows)
+    days = [datetime(2023, 11, 27, 3, 5) + timedelta(hours=31 * k) for k in range(60)]
+    texts: list[str | None] = [f"{day:{form}}" for day in days]
+    texts[5] = texts[30] = None
+    texts[11] = "31/31/2024"
+    texts[40] = "soon"
+    table = pa.table({"due": texts, "id": list(range(60)), "y": [float(k) for k in range(60)]})
+    parquet.write_table(table, tmp_path / "d.parquet")
+    lines = [f"{text or ''},{k},{float(k)}" for k, text in enumerate(texts)]
+    (tmp_path / "d.csv").write_text("\n".join(["due,id,y", *lines]) + "\n")
+    told: Any = {"target": "y", "missing": "indicator", "on_error": "skip", "passed": "id"}
+    found = [[*streams.read(tmp_path / f"d.{kind}", **told)] for kind in ("csv", "parquet")]
+    assert len(found[0]) == 58
+    assert found[0] == found[1]
+    blocks = [*streams.read(tmp_path / "d.parquet", **told).blocks()]
+    passed = [tag for block in blocks for tag in block.tags or ()]
+    assert passed == [f"[{k}]" for k in range(60) if k not in (11, 40)]
+    faults = [fault.error for block in blocks for fault in block.faults]
+    assert [error.row for error in faults] == [12, 41]
+    assert "column 'due': '31/31/2024' is not among the" in faults[0].what
+    with pytest.raises(BadExample, match=r"d.parquet, row 12: column 'due': '31/31/2024'"):
+        [*streams.read(tmp_path / "d.parquet", "y", missing="indicator")]
+    kept = ["--model", tmp_path / "m", "--certificate", tmp_path / "c.json", "--on-error", "skip"]
+    done("run", tmp_path / "d.parquet", "--target", "y", *kept)
+    assert "CONFIRMED" in done("verify", tmp_path / "c.json", tmp_path / "d.parquet")
+    short = tmp_path / "short.parquet"
+    parquet.write_table(table.slice(0, 4), short)
+    assert done("predict", tmp_path / "m", short).count("\n") >= 4
