@@ -156,7 +156,44 @@ def test_a_missing_time_is_told_by_its_column(tmp_path: Path) -> None:
     assert "line 3: column 'day' is empty" in refused(tmp_path / "d.csv", target="y")
     rows = [x for x, _ in streams.read(tmp_path / "d.csv", "y", missing="indicator")]
     assert rows[1]["day=missing"] == 1.0
-    assert {name for name, value in rows[1].items() if value} == {"day=missing"}
+    assert {name for name, value in rows[1].items() if value} == {"day", "day=missing"}
+    assert rows[1]["day"] == rows[0]["day"]
+
+
+@pytest.mark.parametrize("kind", ["csv", "parquet", "jsonl"])
+@pytest.mark.parametrize("missing", ["zero", "indicator"])
+@pytest.mark.parametrize("size", [40, 1 << 22])
+def test_a_missing_date_is_where_the_last_learned_one_was(
+    kind: str, missing: str, size: int, tmp_path: Path
+) -> None:
+    """And nowhere near the year 2000, where 0 is; rows without an outcome do not count."""
+    days = [None, "2024-01-01", None, "2024-03-01", None, "2025-01-01", None, None, "2024-02-01"]
+    outcomes = [1.0, 2, 3, None, 5, 6, 7, 8, 9]
+    file = tmp_path / f"d.{kind}"
+    rows = [{"day": d, "a": k, "y": y} for k, (d, y) in enumerate(zip(days, outcomes, strict=True))]
+    if kind == "jsonl":
+        file.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    elif kind == "parquet":
+        parquet.write_table(pa.Table.from_pylist(rows), file)
+    else:
+        lines = [",".join("" if v is None else str(v) for v in row.values()) for row in rows]
+        file.write_text("\n".join(["day,a,y", *lines]) + "\n")
+    with blocks_of(size):
+        found = [x.get("day", 0.0) for x, _ in streams.read(file, "y", missing=missing)]
+    at = [0.0, 24.0, 24.0, 24.16, 24.0, 25.0, 25.0, 25.0, 24.09]
+    assert found == pytest.approx(at, abs=0.01)
+
+
+def test_gaps_are_filled_in_as_learned_after_loading(tmp_path: Path) -> None:
+    lines = [f"2024-01-{k:02},{k % 5},{k}" for k in range(1, 29)]
+    (tmp_path / "d.csv").write_text("\n".join(["day,a,y", *lines]) + "\n")
+    done("run", tmp_path / "d.csv", "--target", "y", "--model", tmp_path / "m", "-q")
+    model = noregret.load(tmp_path / "m")
+    gap = model.predict_one({"day": None, "a": 1})
+    (tmp_path / "more.csv").write_text("day,a,y\n,1,\n")
+    done("predict", tmp_path / "m", tmp_path / "more.csv", "--predictions", tmp_path / "p.csv")
+    assert float((tmp_path / "p.csv").read_text().splitlines()[1].split(",")[1]) == gap
+    assert abs(gap - model.predict_one({"day": "2024-01-28", "a": 1})) < 14
 
 
 @pytest.mark.parametrize("cell", ["soon", "2024-13-01", "-0044-03-15", "2024-01-01 10:00", "1e400"])

@@ -185,6 +185,8 @@ class Preparing:
         try:
             if self.format == "jsonl":
                 features, _ = self.inner.features_of(flat(plain_values(x)))
+                if learning:
+                    self.inner.positions.note(features, self.inner.times_found())
             else:
                 features = {name: number_in(value, name, {}) for name, value in x.items()}
                 features |= {INTERCEPT: 1.0} if options.intercept else {}

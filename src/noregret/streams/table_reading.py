@@ -33,6 +33,7 @@ from noregret.streams.columns_to_rows import (
     without,
 )
 from noregret.streams.growth import Growth, tell_epochs
+from noregret.streams.last_positions import LastPositions
 from noregret.streams.many_values import ManyValues
 from noregret.streams.options import ASLEEP, CORRECTED, INDICATOR
 from noregret.streams.parsing.scaling import Scaler
@@ -67,6 +68,7 @@ class TableReading(Reading):
         self.many = ManyValues(learning, stream.paths[0])
         self.days: dict[str, str] = {}  # the kinds of columns of dates such as 31/12/2024
         self.iso_times: dict[str, str] = {}  # those of 2024-12-31 with other text among them
+        self.positions = LastPositions()
         super().__init__(stream, learning, state)
 
     def columns_state(self) -> dict[str, Any]:
@@ -77,6 +79,7 @@ class TableReading(Reading):
         found: dict[str, Any] = {"kinds": self.kinds}
         found |= {"texts": texts} if texts else {}
         found |= {"many_values": self.many.columns} if self.many.columns else {}
+        found |= {"positions": self.positions.last} if self.positions.last else {}
         return found | ({"days": self.days, "dates": dates} if self.days else {})
 
     def set_columns_state(self, state: dict[str, Any]) -> None:
@@ -84,6 +87,7 @@ class TableReading(Reading):
         self.kinds = state["kinds"]
         self.add_texts(state.get("texts", ()))
         self.many.resume(state.get("many_values", ()))
+        self.positions.last = dict(state.get("positions", {}))
         self.days = dict(state.get("days", {}))
         self.add_dates(state.get("dates", ()))
 
@@ -283,6 +287,8 @@ class TableReading(Reading):
         known, learned = len(self.vocabulary), np.full(len(table.y), True)
         if self.learning and self.options.missing != ASLEEP:
             learned = ~np.isnan(table.y)
+        if self.settled is not None and self.settled.times:
+            self.positions.fill(table, self.settled.times, learned & self.many.learning)
         if self.fits_dense(table, bool(learned.any())):
             rows = dense_rows(table, self.options)
             if not known and not learned.all():

@@ -200,6 +200,8 @@ class JsonlReading(TableReading):
                 continue
             row: dict[int, float] = {}
             learned = isinstance(outcome, str) or not (self.learning and math.isnan(outcome))
+            if learned and self.learning:
+                self.positions.note(names, self.times_found())
             places = self.places_of(sorted(names), learned)
             for name, place in zip(sorted(names), places, strict=True):
                 if place >= 0:  # names may share a slot of a hash
@@ -327,7 +329,8 @@ class JsonlReading(TableReading):
         """Return the features of a field that is missing."""
         if self.options.missing == STOP:
             raise empty("field", name)
-        return {f"{name}=missing": 1.0} if self.options.missing == "indicator" else {}
+        told = {f"{name}=missing": 1.0} if self.options.missing == "indicator" else {}
+        return told | self.positions.of_gap(name)
 
     def plain_kind(self, name: str, value: Any) -> str:
         """Return the kind of a value that is no time."""
