@@ -41,7 +41,7 @@ class ModelTable:
 
     def __init__(self, path: str | Path | None = None) -> None:
         self.path = "the table of models" if path is None else path
-        self.rows = sqlite3.connect("", check_same_thread=False)
+        self.rows = sqlite3.connect("", check_same_thread=False, uri=True)
         weakref.finalize(self, self.rows.close)
         if path is None:
             self.rows.executescript(f"PRAGMA application_id = {APPLICATION}; {SCHEMA}")
@@ -125,6 +125,18 @@ class ModelTable:
             rows = self.rows.execute("SELECT key, rounds, loss, model FROM models ORDER BY key")
             while some := rows.fetchmany(MODELS_PER_PART):
                 yield [(key_in(key), *rest) for key, *rest in some]
+
+    def take(self, path: str | Path) -> None:
+        """Add the models of another file, as they are there."""
+        self.rows.commit()
+        name = f"file:{quote(os.path.abspath(path))}?mode=ro"
+        with self.reading():
+            self.rows.execute("ATTACH ? AS other", [name])
+            try:
+                self.rows.execute("INSERT OR REPLACE INTO models SELECT * FROM other.models")
+                self.rows.commit()
+            finally:
+                self.rows.execute("DETACH other")
 
     def copy_to(self, path: str | Path) -> None:
         """Write all models to another file, atomically."""

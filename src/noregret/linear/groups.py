@@ -21,14 +21,23 @@ from noregret.base.model_table import ModelTable, Row
 from noregret.checks import whole
 from noregret.errors import NoRegretError
 from noregret.linear.inputs import row_count
-from noregret.linear.keyed_rows import Key, key_of, rows_by_key, taken, twins, without_column
+from noregret.linear.keyed_rows import (
+    Key,
+    key_of,
+    rows_by_key,
+    taken,
+    twins,
+    without_column,
+    worst_first,
+)
 from noregret.linear.learner import Learner
 from noregret.linear.pooled import Pooled, is_poolable
 
 # Bytes for learners held in memory at the same time.
 MEMORY = 1 << 30
-# Learners that are measured to find out how many fit, and the calls between two measurements.
-MEASURED, BETWEEN = 20, 4_096
+# Learners that are measured to find out how many fit, the calls between two measurements, and how
+# many times as many learners there may be by then.
+MEASURED, BETWEEN, GROWTH = 20, 4_096, 8
 # Estimated bytes of a learner besides its numbers, of each of its features, and of each array.
 BYTES, BYTES_PER_FEATURE, BYTES_PER_ARRAY = 2_500, 200, 400
 # One in so many learners goes to the file when there are too many.
@@ -274,9 +283,7 @@ class Groups:
         keys, rounds, losses = (
             (list(each) for each in zip(*found.values(), strict=True)) if (found) else ([], [], [])
         )
-        means = np.array(losses) / np.maximum(rounds, 1)
-        order = np.lexsort((np.array(list(map(str, keys)), dtype=object), -means)).tolist()
-        return [keys[k] for k in order], [rounds[k] for k in order], [losses[k] for k in order]
+        return worst_first(keys, rounds, losses)
 
     def _known(self, key: Key) -> Learner:
         """Return the learner of a key; for an unknown one the untrained learner."""
@@ -411,8 +418,8 @@ class Groups:
         ends = self._live.values(), reversed(self._live.values())
         sizes = [bytes_of(each) for end in ends for each in islice(end, MEASURED // 2)]
         fit = int(self.memory / (sum(sizes) / len(sizes)))
-        # They are measured again when there are twice as many.
-        self._room = max(1, min(fit, 2 * max(len(self._live), MEASURED)))
+        # They are measured again when there are several times as many.
+        self._room = max(1, min(fit, GROWTH * max(len(self._live), MEASURED)))
         self._unmeasured = 0
 
     def _park(self, resident: int) -> None:
@@ -442,12 +449,10 @@ class Groups:
             self._parked = ModelTable()
         return self._parked
 
-    def add_all(self, other: Groups) -> None:
-        """Add the learners of other keys."""
-        with self._lock, other._lock:
-            other._put_all()
-            for part in other._table().parts():
-                self._table().put(part)
+    def add_file(self, path: str | Path) -> None:
+        """Add the learners in a file of other keys, which ``save`` has written."""
+        with self._lock:
+            self._table().take(path)
 
     # Files.
 

@@ -76,3 +76,12 @@ def key_of(key: Any) -> Key:
     if isinstance(key, tuple) and len(key) > 1 and not any(isinstance(part, tuple) for part in key):
         return tuple(key_of(part) for part in key)  # type: ignore[misc]
     raise TypeError(f"a key is a string or a whole number, or a tuple of several: got {key!r}")
+
+
+def worst_first(
+    keys: list[Key], rounds: list[int], losses: list[float]
+) -> tuple[list[Key], list[int], list[float]]:
+    """Return records in the order of their mean losses, the largest first."""
+    means = np.array(losses) / np.maximum(rounds, 1)
+    order = np.lexsort((np.array(list(map(str, keys)), dtype=object), -means)).tolist()
+    return [keys[k] for k in order], [rounds[k] for k in order], [losses[k] for k in order]

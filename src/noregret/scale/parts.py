@@ -15,8 +15,10 @@ from noregret.streams.options import Options
 from noregret.streams.source import STDIN, Part, Source
 from noregret.streams.stream import Reading, State, Stream
 
-# Bytes of text in a part, and rows of Parquet.
+# The largest parts: bytes of text, and rows of Parquet. Those of small files are smaller, so that
+# there are about so many parts at least.
 PART_BYTES, PART_ROWS = 16 * BLOCK, 1 << 20
+MIN_PARTS = 16
 
 
 @dataclass(frozen=True)
@@ -60,6 +62,11 @@ class Data:
         reading.read_part(part)
         return reading
 
+    @property
+    def size(self) -> int:
+        """The bytes of all files."""
+        return sum(map(os.path.getsize, self.paths))
+
     def size_up_to(self, part: Part) -> int:
         """Return the bytes of the files up to the end of a part, about as many for Parquet."""
         file = self.paths[part.file]
@@ -82,7 +89,7 @@ def parts_of(data: Data, cut: bool = True) -> list[Part]:
     if stream.name == "parquet":
         return [part for number, path in enumerate(data.paths) for part in row_parts(number, path)]
     found: list[Part] = []
-    source = Source(data.paths)
+    source, most = Source(data.paths), min(PART_BYTES, data.size // MIN_PARTS)
     for number, path in enumerate(data.paths):
         with stream.open(path) as opened:
             if not opened.seekable:  # compressed, or UTF-16: only the whole can be read
@@ -90,7 +97,7 @@ def parts_of(data: Data, cut: bool = True) -> list[Part]:
                 continue
             for piece in source.cut(number, opened, None):
                 last = found[-1] if found and found[-1].file == number else None
-                if last is not None and piece.stop - last.start <= PART_BYTES:
+                if last is not None and piece.stop - last.start <= most:
                     found[-1] = last._replace(stop=piece.stop)
                 else:
                     found.append(Part(number, piece.start, piece.stop))
@@ -102,9 +109,10 @@ def row_parts(number: int, path: str) -> list[Part]:
     from pyarrow import parquet
 
     metadata, found, first = parquet.read_metadata(path), list[Part](), 0
+    most = min(PART_ROWS, metadata.num_rows // MIN_PARTS)
     for group in range(metadata.num_row_groups):
         last = first + metadata.row_group(group).num_rows
-        if found and last - found[-1].start <= PART_ROWS:
+        if found and last - found[-1].start <= most:
             found[-1] = found[-1]._replace(stop=last)
         elif last > first:
             found.append(Part(number, first, last))

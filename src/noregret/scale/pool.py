@@ -193,4 +193,4 @@ def pool_of(workers: int | None, cluster: str | None) -> Pool:
         return RayCluster(cluster, workers)
     from noregret.scale.processes import Processes
 
-    return Processes(workers)
+    return Processes(workers, forked=True)

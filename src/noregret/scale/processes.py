@@ -19,16 +19,20 @@ T = TypeVar("T")
 R = TypeVar("R")
 # Processes that one machine may start, each of which takes 100 MB or more.
 MAX_WORKERS = 256
+# Seconds between checks that the process that has started a worker still runs.
+PARENT_SECONDS = 1.0
 # Processes per worker, with those whose tasks hang.
 MAX_SPARE = 2
 
 
 class Worker:
-    """A process that does one task at a time."""
+    """A process that does one task at a time.
 
-    def __init__(self) -> None:
-        # A forked copy of a process with threads may inherit locks that nobody releases.
-        context = multiprocessing.get_context("spawn")
+    A ``forked`` one has all that was imported before; others import it again.
+    """
+
+    def __init__(self, forked: bool = False) -> None:
+        context: Any = multiprocessing.get_context("fork" if forked else "spawn")
         self.pipe, other = context.Pipe()
         self.process = context.Process(target=work, args=(other,), daemon=True)
         with without_interrupts():
@@ -52,6 +56,10 @@ class Processes(Pool):
         How many; by default as many as there are processors.
     patience
         As in ``Pool``.
+    forked
+        Whether to start all workers now, by copying this process, which takes milliseconds. It is
+        not done in a process that has several threads: its copy might wait for ever for a lock
+        that one of them holds.
 
     Examples
     --------
@@ -62,7 +70,9 @@ class Processes(Pool):
     [1.0, 2.0, 3.0]
     """
 
-    def __init__(self, workers: int | None = None, patience: float = PATIENCE) -> None:
+    def __init__(
+        self, workers: int | None = None, patience: float = PATIENCE, forked: bool = False
+    ) -> None:
         count = processors() if workers is None else whole("workers", workers)
         if count > MAX_WORKERS:
             raise ValueError(f"workers must be at most {MAX_WORKERS}: got {count}")
@@ -70,6 +80,8 @@ class Processes(Pool):
         self.numbers = itertools.count()
         self.found: list[Worker] = []
         self.results: dict[int, tuple[bool, Any]] = {}
+        if forked and thread_count() == 1:
+            self.found += [Worker(forked=True) for _ in range(count)]
 
     def submit(self, function: Callable[[T], R], task: T) -> int:
         """Start a task on an idle worker, a new one if there is none."""
@@ -90,8 +102,10 @@ class Processes(Pool):
 
     def wait(self, handles: Sequence[int], seconds: float) -> list[int]:
         """Return the tasks that have ended."""
+        if ended := [number for number in handles if number in self.results]:
+            return ended
         busy = {worker.pipe: worker for worker in self.found if worker.task is not None}
-        for pipe in wait(list(busy), 0 if self.results else seconds):
+        for pipe in wait(list(busy), seconds):
             assert isinstance(pipe, Connection)
             worker = busy[pipe]
             try:
@@ -131,6 +145,13 @@ class Processes(Pool):
             self.remove(self.found[-1])
 
 
+def thread_count() -> int | None:
+    """Return the number of threads of this process, those of libraries too; None if unknown."""
+    with contextlib.suppress(OSError):
+        return len(os.listdir("/proc/self/task"))
+    return None
+
+
 def processors() -> int:
     """Return the number of processors that this process may use."""
     if hasattr(os, "sched_getaffinity"):
@@ -152,7 +173,10 @@ def without_interrupts() -> Iterator[None]:
 
 
 def work(pipe: Connection) -> None:
-    """Do tasks until the other end of the pipe is closed."""
+    """Do tasks until the other end of the pipe is closed, or the process that holds it has ended.
+
+    Other workers may have copies of that end, so that it is not closed with the process.
+    """
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=end_with_parent, daemon=True).start()
     while True:
@@ -172,5 +196,6 @@ def end_with_parent() -> None:
     """End this process when the one that started it has ended."""
     parent = multiprocessing.parent_process()
     if parent is not None:
-        parent.join()
+        while os.getppid() == parent.pid and parent.is_alive():
+            parent.join(PARENT_SECONDS)
         os._exit(1)

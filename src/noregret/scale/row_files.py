@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
+import json
+import mmap
+import os
+import secrets
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from noregret.base.atomic_files import beside
+from noregret.base.atomic_files import naming
 from noregret.streams.block import Block, Floats, Sparse
+
+# Arrays in files begin at multiples of so many bytes, and the header's length takes so many.
+ALIGNED, WORD = 64, 8
 
 
 def rows_in(blocks: list[Block], order: NDArray[np.int64]) -> dict[str, NDArray[Any]]:
@@ -59,10 +67,64 @@ def moved(rows: Sparse, places: NDArray[np.int32], known: int) -> Sparse:
     return Sparse(rows.starts, indices[order], rows.data[order])
 
 
-def write(path: str, arrays: dict[str, NDArray[Any]]) -> None:
-    """Write arrays to a file, atomically."""
-    from safetensors.numpy import save
+def write(path: str, arrays: dict[str, NDArray[Any]], **facts: Any) -> None:
+    """Write arrays and facts to a file, atomically.
 
-    contents = save({name: np.ascontiguousarray(array) for name, array in arrays.items()})
-    with beside(path) as made, open(made, "wb") as file:
-        file.write(contents)
+    First the length of a header in JSON, then the header, then the arrays as they are in memory.
+    The file need not outlast the machine, so that nothing is flushed to disk.
+    """
+    kept, at = {name: np.ascontiguousarray(array) for name, array in arrays.items()}, 0
+    places = dict[str, list[Any]]()
+    for name, array in kept.items():
+        places[name] = [array.dtype.str, array.shape, at]
+        at += -(-array.nbytes // ALIGNED) * ALIGNED
+    header = json.dumps({"arrays": places, "size": at, "facts": facts}).encode()
+    header = header.ljust(-(-(len(header) + WORD) // ALIGNED) * ALIGNED - WORD)
+    made = f"{path}.{os.getpid()}-{secrets.token_hex(4)}"
+    try:
+        with naming(path), open(made, "wb") as file:
+            file.write(len(header).to_bytes(WORD, "little") + header)
+            for array in kept.values():
+                file.write(array.data if array.size else b"")
+                file.write(bytes(-array.nbytes % ALIGNED))
+        os.replace(made, path)
+    except BaseException:
+        with suppress(FileNotFoundError):
+            os.unlink(made)
+        raise
+
+
+class Stored:
+    """A file that ``write`` has written: its facts, and its arrays, which are read when used.
+
+    Changes to the arrays do not go to the file.
+    """
+
+    def __init__(self, path: str) -> None:
+        with open(path, "rb") as file:
+            self.memory = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_COPY)
+        self.start = WORD + int.from_bytes(self.memory[:WORD], "little")
+        header = json.loads(self.memory[WORD : self.start])
+        if len(self.memory) != self.start + header["size"]:
+            raise ValueError(f"{path} is incomplete")
+        self.places, self.facts = header["arrays"], header["facts"]
+
+    def __contains__(self, name: str) -> bool:
+        return name in self.places
+
+    def __getitem__(self, name: str) -> NDArray[Any]:
+        kind, shape, at = self.places[name]
+        return np.ndarray(shape, kind, self.memory, self.start + at)
+
+
+def stored(path: str) -> Stored | None:
+    """Return a file that was written before; None if there is none, or it is incomplete."""
+    try:
+        return Stored(path)
+    except (OSError, ValueError, KeyError):
+        return None
+
+
+def as_text(value: Any) -> NDArray[np.uint8]:
+    """Return a value in JSON, as an array."""
+    return np.frombuffer(json.dumps(value).encode(), dtype=np.uint8)

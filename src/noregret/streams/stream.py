@@ -169,6 +169,7 @@ class Reading:
         self.wanted: Callable[[], bool] = lambda: True
         self.classes: ClassNames | None = None  # of the outcomes, if they are several classes
         self.undecided = False  # whether the first block will tell what outcomes are
+        self.ahead = True  # whether to read on while the caller works
         self.at_once = False  # whether nothing is detected that needs more rows than one
         self.part: Part | None = None  # the only part to read
         self.group_fields: tuple[str, ...] = ()  # fields that name a learner for each row
@@ -211,7 +212,9 @@ class Reading:
     def __iter__(self) -> Iterator[Block]:
         while self.wanted():
             try:
-                for raw in in_order(self.jobs(self.mark), self.still_wanted):
+                jobs = self.jobs(self.mark)
+                found = in_order(jobs, self.still_wanted) if self.ahead else (job() for job in jobs)
+                for raw in found:
                     block = self.settle(raw)
                     if self.options.on_error == "stop" and block.faults:
                         block = until(block, block.faults[0].row, block.faults[:1])

@@ -11,8 +11,8 @@ import pandas as pd
 import pytest
 
 import noregret
-from noregret.app.commands.run import grouping
 from noregret.base.model_file import dumps
+from noregret.proof.game import grouping
 from noregret.streams import open_file as opened
 from noregret.streams import read
 from tests.app.run.commands import command, done, refused

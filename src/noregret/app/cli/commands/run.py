@@ -314,7 +314,7 @@ def workers_of(given: Namespace) -> AbstractContextManager[Pool | None]:
         raise WrongUsage(f"--workers is from 1 to {MAX_WORKERS}: got {given.workers}")
     if given.predictions == STDOUT or given.follow:
         raise WrongUsage("several workers read files that are complete: leave --follow and - out")
-    from noregret.scale import pool_of
+    from noregret.scale import pool_of, spread_groups  # noqa: F401  (workers start with it)
 
     return pool_of(given.workers, given.cluster)
 

@@ -42,13 +42,13 @@ from noregret.streams.class_labels import as_written
 
 if TYPE_CHECKING:
     from noregret.app.commands.run.answering import Answers
-    from noregret.app.commands.run.grouping import Grouping
     from noregret.app.commands.run.serving import Served
     from noregret.app.commands.run.spool import Numbers, Tags
-    from noregret.app.commands.run.spreading import SpreadGrouping
     from noregret.linear.learner import Learner
+    from noregret.proof.game.grouping import Grouping
     from noregret.proof.record.ledger import Keep
     from noregret.scale.pool import Pool
+    from noregret.scale.spread_groups import SpreadGrouping
     from noregret.streams.block import Block, Floats
     from noregret.streams.stream import Stream
 
@@ -238,13 +238,15 @@ class Run:
         of_classes = is_of_classes(self.learner)
         self.watching = Watching(self.learner.engine.loss, of_classes, self.watches)
         if self.group is not None:
-            from noregret.app.commands.run.grouping import Grouping
+            from noregret.proof.game.grouping import Grouping
 
             self.grouping = Grouping(self.learner, self.group)
             if self.pool is not None:
-                from noregret.app.commands.run.spreading import SpreadGrouping
+                from noregret.scale.spread_groups import SpreadGrouping
 
-                self.grouping = SpreadGrouping(self.learner, self.group, self.pool, self.folder)
+                wanted = self.outputs.model is not None, self.outputs.predictions is not None
+                given = self.learner, self.group, self.pool, self.folder
+                self.grouping = SpreadGrouping(*given, *wanted)
         keep: Keep = "auto" if self.hindsight else "nothing"
         self.game = Game(self.learner, keep=keep, progress=False, kept_at=self.beside.get(ROWS))
 
@@ -304,6 +306,7 @@ class Run:
 
     def blocks(self) -> Iterator[Block]:
         """Begin, unless the run is resumed, and return the blocks; the first chooses the loss."""
+        self.reading.ahead = self.pool is None  # workers read what comes after the first block
         blocks = iter(self.reading)
         if self.resume is not None:
             return blocks

@@ -1,0 +1,380 @@
+"""One learner per group of rows, on several workers: ``noregret run --group COLUMN --workers N``.
+
+First, workers read the parts of the files, and write their rows sorted by bucket, a share of the
+groups. Then workers play the buckets, each with the rows of all parts in order. Every group has its
+rows in the order of the files, and its learner the features in the order in which one process would
+meet them, so models and predictions are the same bits.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import count
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from noregret._version import __version__
+from noregret.base.model_file import dumps
+from noregret.errors import NoRegretError, Place
+from noregret.linear.groups import Groups
+from noregret.linear.keyed_rows import worst_first
+from noregret.linear.learner import is_of_classes
+from noregret.proof.game.grouping import Grouping
+from noregret.proof.game.play_blocks import Played
+from noregret.scale.parts import Data, located, parts_of
+from noregret.scale.row_files import Stored, as_text, stored, write
+from noregret.scale.split_rows import Splitting, bucket_count, bucket_rows, split
+from noregret.scale.work_folder import Interrupted, work_folder
+from noregret.streams.block import Block, Fault
+from noregret.streams.source import Indivisible, Part
+
+if TYPE_CHECKING:
+    from noregret.linear.keyed_rows import Key
+    from noregret.linear.learner import Learner
+    from noregret.scale.pool import Pool
+    from noregret.streams.options import Options
+    from noregret.streams.stream import Reading
+
+Floats = NDArray[np.float64]
+# Rows that a worker plays at a time.
+ROWS_AT_ONCE = 1 << 16
+# A row that a learner refuses: its part, its number there, and why.
+Refused = tuple[int, int, NoRegretError]
+
+
+@dataclass(frozen=True)
+class Job:
+    """All that the buckets have in common.
+
+    The first ``known`` features have the same positions in every part; ``places`` are those, in one
+    process, of the features that each part has added. ``saved`` if the models are wanted.
+    """
+
+    learner: Learner
+    columns: tuple[str, ...]
+    options: Options
+    names: list[str]
+    known: int
+    places: list[NDArray[np.int32]]
+    parts: list[str]
+    saved: bool
+
+
+@dataclass(frozen=True)
+class Bucket:
+    """The second step for one bucket: play the rows of its groups in all parts."""
+
+    number: int
+    job: Job
+    file: str
+
+
+class Prepared:
+    """Rows that were read before, in place of a pass through files."""
+
+    def __init__(self, options: Options, names: list[str]) -> None:
+        self.options, self.names, self.features = options, names, len(names)
+
+    def feature_names(self, count: int) -> list[str]:
+        """Return the names of the first features."""
+        return self.names[:count]
+
+    def wanted(self) -> bool:
+        """Return True: all rows are wanted."""
+        return True
+
+
+def play(task: Bucket) -> list[Refused]:
+    """Play the rows of a bucket; write its scores and figures, and its models to another file."""
+    job = task.job
+    grouping, refused = Grouping(job.learner, job.columns), list[Refused]()
+    grouping.at_once = ROWS_AT_ONCE
+    scores, chances = [np.zeros(0)], [np.zeros(0)]
+    places = list[tuple[int, NDArray[np.int64]]]()
+    # The first refused row of all buckets may end the run: only the driver knows which it is.
+    reading: Any = Prepared(replace(job.options, on_error="skip"), job.names)
+
+    def blocks() -> Iterator[Block]:
+        for number, path in enumerate(job.parts):
+            block, rows = bucket_rows(Stored(path), task.number, job.places[number], job.known)
+            places.append((number, rows))
+            if len(block):
+                yield block
+
+    def note(block: Block, played: Played) -> None:
+        assert played.scores is not None
+        assert played.kept is not None
+        scores.append(played.scores)
+        if played.chances is not None:
+            sure = np.zeros(len(block))
+            sure[played.kept] = played.chances
+            chances.append(sure)
+        number, rows = places[-1]
+        lost = rows[~played.kept].tolist()
+        refused.extend(zip([number] * len(lost), lost, played.refused, strict=True))
+
+    grouping.play(reading, blocks(), note, may_stop=False)
+    keys, rounds, losses = grouping.groups.figures()
+    arrays: dict[str, NDArray[Any]] = {
+        "scores": np.concatenate(scores),
+        "ends": np.cumsum([0, *(len(rows) for _, rows in places)]),
+        "keys": as_text(keys),
+        "rounds": np.array(rounds, dtype=np.int64),
+        "losses": np.array(losses, dtype=np.float64),
+    }
+    if is_of_classes(job.learner):
+        arrays["chances"] = np.concatenate(chances)
+    if job.saved:
+        grouping.groups.save(models_of(task.file))
+    facts = {"rounds": grouping.rounds, "mistakes": grouping.mistakes}
+    write(task.file, arrays, faults=len(refused), **facts)
+    return refused
+
+
+def models_of(file: str) -> str:
+    """Return the file for the models of a bucket."""
+    return f"{file}.models"
+
+
+class FoundGroups:
+    """The groups that workers have played: their figures, and their models if they were wanted."""
+
+    def __init__(self, learner: Learner) -> None:
+        self.models = Groups(learner)
+        self.keys: list[Key] = []
+        self.rounds: list[int] = []
+        self.losses: list[float] = []
+
+    def take(self, played: Stored, models: str | None) -> None:
+        """Add the groups of a bucket."""
+        keys = json.loads(played["keys"].tobytes())
+        self.keys += [tuple(key) if isinstance(key, list) else key for key in keys]
+        self.rounds += played["rounds"].tolist()
+        self.losses += played["losses"].tolist()
+        if models is not None:
+            self.models.add_file(models)
+
+    def figures(self) -> tuple[list[Key], list[int], list[float]]:
+        """Return the keys, rounds and losses, those with the largest mean loss first."""
+        return worst_first(self.keys, self.rounds, self.losses)
+
+    def save(self, path: str, stream: Any = None) -> None:
+        """Write the models, as ``Groups.save`` does."""
+        self.models.save(path, stream)
+
+
+class SpreadGrouping:
+    """The learners of all groups, played by several workers.
+
+    Parameters
+    ----------
+    learner, columns
+        As in ``Grouping``.
+    pool
+        The workers.
+    folder
+        A folder that all workers can use, for intermediate files. If the process is killed, the
+        same job continues there with the parts and buckets that were done. By default a temporary
+        one.
+    saved, tagged
+        Whether models are wanted, and the values that rows pass on.
+    """
+
+    def __init__(
+        self,
+        learner: Learner,
+        columns: Sequence[str],
+        pool: Pool,
+        folder: str | None,
+        saved: bool = True,
+        tagged: bool = True,
+    ) -> None:
+        self.learner, self.columns, self.pool = learner, tuple(columns), pool
+        self.groups = FoundGroups(learner)
+        self.rounds = self.mistakes = 0
+        self.loss = 0.0
+        self.within, self.folder = folder, ""
+        self.saved, self.tagged = saved, tagged
+
+    def play(
+        self,
+        reading: Reading,
+        blocks: Iterable[Block],
+        observe: Callable[[Block, Played], None],
+        may_stop: bool = True,
+    ) -> None:
+        """Predict and learn all rows, then observe them part by part, in order.
+
+        The files are read by the workers; of ``blocks``, only the first is taken, as it tells the
+        columns.
+        """
+        next(iter(blocks), None)
+        data = Data.of(reading.stream, reading)
+        files = [(path, (at := os.stat(path)).st_size, at.st_mtime_ns) for path in data.paths]
+        job = (files, data.options, dumps(self.learner), self.columns, self.saved, self.tagged)
+        try:
+            with work_folder(self.within, __version__, *job) as self.folder:
+                self.play_parts(data, reading, observe)
+        except Interrupted:
+            return
+
+    def play_parts(
+        self, data: Data, reading: Reading, observe: Callable[[Block, Played], None]
+    ) -> None:
+        """Play with intermediate files in a folder."""
+        parts, files, faults = self.split(data, reading)
+        stops = reading.options.on_error == "stop"
+        if stops and (bad := next((each[0] for each in faults if each), None)):
+            raise bad.error
+        done = list(map(Stored, files))
+        names, places = merged(reading.vocabulary.names(), [each.facts["names"] for each in done])
+        job = Job(
+            self.learner,
+            self.columns,
+            reading.options,
+            names,
+            len(reading.vocabulary),
+            places,
+            files,
+            self.saved,
+        )
+        filled = np.sum([np.diff(each["spans"]) > 0 for each in done], axis=0)
+        tasks = [
+            Bucket(number, job, self.file(f"bucket-{number}"))
+            for number in np.flatnonzero(filled).tolist()
+        ]
+        refused = [each for some in self.map(play, tasks, reading) for each in some]
+        reading.vocabulary.positions(names, True)
+        played = {task.number: Stored(task.file) for task in tasks}
+        for number, bucket in played.items():
+            file = self.file(f"bucket-{number}")
+            self.groups.take(bucket, models_of(file) if self.saved else None)
+            self.rounds += bucket.facts["rounds"]
+            self.mistakes += bucket.facts["mistakes"]
+        self.loss = math.fsum(self.groups.losses)
+        classes = None if reading.classes is None else reading.classes.names
+        for number, part in enumerate(parts):
+            block, said = part_of(number, done[number], played)
+            block.size, block.faults = data.size_up_to(part), faults[number]
+            lost = {row: error for at, row, error in refused if at == number}
+            if lost:
+                name_places(data, part, lost)
+            if stops and lost:
+                raise lost[min(lost)]
+            told = [*block.faults, *(Fault(row, error) for row, error in lost.items())]
+            told.sort(key=lambda fault: fault.row)
+            if classes is not None:
+                block, said = renumbered(block, said, done[number].facts["classes"], classes)
+            observe(block, said._replace(refused=[error for _, error in told]))
+
+    def file(self, name: str) -> str:
+        """Return the path of an intermediate file."""
+        return os.path.join(self.folder, name)
+
+    def split(
+        self, data: Data, reading: Reading
+    ) -> tuple[list[Part], list[str], list[list[Fault]]]:
+        """Read all parts, or whole files if they cannot be cut; return their files and faults."""
+        buckets = bucket_count(data.size)
+        for kind in ("part", "whole"):
+            parts = parts_of(data, kind == "part")
+            files = [self.file(f"{kind}-{number}") for number in range(len(parts))]
+            whose = data if kind == "part" else data.whole()
+            tasks = [
+                Splitting(whose, part, self.columns, buckets, self.tagged, file)
+                for part, file in zip(parts, files, strict=True)
+            ]
+            try:
+                return parts, files, self.map(split, tasks, reading)
+            except Indivisible:
+                continue
+        raise AssertionError("whole files can be read")
+
+    def map(
+        self, function: Callable[[Any], list[Any]], tasks: Sequence[Any], reading: Reading
+    ) -> list[list[Any]]:
+        """Return what tasks return; those whose files tell that nothing went wrong were done."""
+        left = [task for task in tasks if not was_done(task.file)]
+        found = list(self.pool.map(function, left, reading.wanted))
+        if len(found) < len(left):
+            raise Interrupted
+        told = {task.file: each for task, each in zip(left, found, strict=True)}
+        return [told.get(task.file, []) for task in tasks]
+
+
+def was_done(file: str) -> bool:
+    """Return whether a task has written its file, without anything to tell besides."""
+    found = stored(file) if os.path.exists(file) else None
+    return found is not None and not found.facts["faults"]
+
+
+def part_of(number: int, part: Stored, played: dict[int, Stored]) -> tuple[Block, Played]:
+    """Return the rows of a part with their scores, without their features."""
+
+    def gathered(name: str) -> Floats:
+        """Return an array of the buckets, in the order of the part's rows."""
+        some = [np.zeros(0)]
+        for bucket in played.values():
+            start, stop = bucket["ends"][number : number + 2].tolist()
+            some.append(bucket[name][start:stop])
+        found = np.empty(len(order))
+        found[order] = np.concatenate(some)
+        return found
+
+    order, y = part["order"], np.empty(len(part["y"]))
+    y[order] = part["y"]
+    scores, tags = gathered("scores"), None
+    there = ~np.isnan(scores)
+    sure = all("chances" in each for each in played.values())
+    chances = gathered("chances")[there] if sure and played else None
+    if "tags" in part:
+        texts = json.loads(part["tags"].tobytes())
+        tags = [texts[code] for code in part["tag_codes"].tolist()]
+    block = Block(np.zeros((len(y), 0)), y, lambda row: Place(), {}, tags=tags)
+    return block, Played(there, [], scores, chances)
+
+
+def renumbered(
+    block: Block, played: Played, here: list[Any], classes: list[Any]
+) -> tuple[Block, Played]:
+    """Return rows whose classes have the numbers of all parts, and add those that are new."""
+    classes += [name for name in here if name not in classes]
+    numbers = np.array([*map(classes.index, here), -1.0])
+
+    def renamed(codes: Floats | None) -> Floats | None:
+        if codes is None:
+            return None
+        there = ~np.isnan(codes)
+        found = codes.copy()
+        found[there] = numbers[codes[there].astype(np.intp)]
+        return found
+
+    y = renamed(block.y)
+    assert y is not None
+    return replace(block, y=y, classes=classes), played._replace(scores=renamed(played.scores))
+
+
+def merged(names: list[str], added: list[list[str]]) -> tuple[list[str], list[NDArray[np.int32]]]:
+    """Return all names in the order in which they appear, and the places of those of each part."""
+    known = dict(zip(names, count(), strict=False))
+    places = []
+    for more in added:
+        found = [known.setdefault(name, len(known)) for name in more]
+        places.append(np.array(found, dtype=np.int32))
+    return list(known), places
+
+
+def name_places(data: Data, part: Part, lost: dict[int, NoRegretError]) -> None:
+    """Add the places of rows of a part to their errors."""
+    before = 0
+    for block in data.reading(part):
+        for row, error in lost.items():
+            if before <= row < before + len(block):
+                located(error.at(block.place_of(row - before)), data, part)
+        before += len(block)
