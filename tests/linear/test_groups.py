@@ -255,8 +255,31 @@ def test_a_key_of_another_kind_is_refused() -> None:
     assert shops.predict_one(("Oslo", "2"), {"sun": 1.0}) == 0.0
 
 
-def test_a_prepared_learner_is_refused_rather_than_used_without() -> None:
-    with pytest.raises(ValueError, match=r"without streams\.prepared"):
-        nr.Groups(prepared(nr.Nlms(), text="remark"))
-    with pytest.raises(ValueError, match=r"without streams\.prepared"):
-        nr.Service(prepared(nr.Nlms(), text="remark"), ":memory:")
+def test_groups_take_raw_rows(tmp_path: Path) -> None:
+    """Each key has the model of a learner of its own that takes the same rows."""
+    words = ["warm, not late", "cold and late", None]
+    rows = [
+        (
+            k % 3,
+            {"remark": words[k % 2 + k // 20], "day": f"2024-01-{k % 28 + 1:02}", "n": k},
+            k % 5,
+        )
+        for k in range(40)
+    ]
+    groups = nr.Groups(prepared(nr.Nlms(), text="remark"), resident=2)
+    alone = {key: prepared(nr.Nlms(), text="remark") for key in range(3)}
+    for key, x, y in rows:
+        assert groups.predict_one(key, x) == pytest.approx(alone[key].predict_one(x), rel=1e-12)
+        groups.learn_one(key, x, y)
+        alone[key].learn_one(x, y)
+    groups.save(tmp_path / "groups")
+    many = nr.Groups(prepared(nr.Nlms(), text="remark"))
+    many.learn_many([x for _, x, _ in rows], [y for *_, y in rows], keys=[key for key, *_ in rows])
+    for found in (groups, many, nr.Groups.load(tmp_path / "groups")):
+        for key, x, _ in rows:
+            assert found.predict_one(key, x) == pytest.approx(alone[key].predict_one(x), rel=1e-12)
+
+
+def test_a_service_refuses_scaled_rows() -> None:
+    with pytest.raises(ValueError, match="rows that are not scaled"):
+        nr.Service(prepared(nr.Nlms(), scale="max"), ":memory:")

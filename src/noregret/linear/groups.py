@@ -96,11 +96,6 @@ class Groups:
             raise TypeError(f"Groups takes a learner, such as Auto(): got {learner!r}")
         if learner.rounds:
             raise ValueError("the learner has learned already: give an untrained one (clone())")
-        if learner._entry.prepare is not None:
-            raise ValueError(
-                "the groups of ‘noregret run --group’ take raw rows; others take examples as the"
-                " learner does, without streams.prepared"
-            )
         self.learner = learner.clone()
         self.resident = None if resident is None else whole("resident", resident)
         self.memory = whole("memory", memory)
@@ -112,7 +107,8 @@ class Groups:
         self._live: OrderedDict[Key, Learner] = OrderedDict()
         self._parked: ModelTable | None = None
         self._pooled: Pooled | None = None  # learners as states, of keys that only tables have had
-        self._prepare: Any = None  # turns raw rows into examples, for all keys
+        # Turns raw rows into examples, for all keys.
+        self._prepare: Any = self.learner._entry.prepare
         self._lock = threading.RLock()
 
     # One example.

@@ -242,8 +242,13 @@ class Learner(Named, ExampleCalls):
         return self
 
     def clone(self: L) -> L:
-        """Return an untrained learner with the same parameters."""
+        """Return an untrained learner with the same parameters.
+
+        It takes raw rows if ``streams.prepared`` has made this one take them.
+        """
         fresh = super().clone()
+        if self._entry.prepare is not None:
+            fresh._entry.prepare = self._entry.prepare.renewed()
         if self.engine.mean_kept and not fresh.engine.mean_kept:
             fresh.engine.keep_mean()
         return fresh

@@ -77,12 +77,22 @@ def in_order(journal: Journal, key: str | None) -> Iterator[tuple[Event, bool, b
             yield event, starts or event.delay == 0, ends
 
 
-def exported(journal: Journal, key: str | None, target: str) -> Iterator[bytes]:
-    """Yield the events of one model as JSON lines."""
+def exported(journal: Journal, key: str | None, target: str, raw: bool = False) -> Iterator[bytes]:
+    """Yield the events of one model as JSON lines.
+
+    Parameters
+    ----------
+    journal, key, target
+        The journal, the key of the model, and the name of the outcome.
+    raw
+        Whether the model takes raw rows, which are written as they came.
+    """
     mixed = mixed_fields(event.example for event in labelled(journal, key))
     late = any(event.delay > 0 for event in labelled(journal, key))
     for event, starts, ends in in_order(journal, key):
-        named = written(event.example, mixed) if starts else {}
+        named: dict[str, Any] = {}
+        if starts:
+            named = dict(fields_of(event.example)) if raw else written(event.example, mixed)
         for name in (target, FIELD) if late else (target,):
             if name in named:
                 what = f"there is a feature called {name!r}"

@@ -61,6 +61,10 @@ class Challengers:
             The largest difference of losses that the comparison counts: larger ones are cut.
         """
         check_learner(learner)
+        prepare = self.service.models.fresh._entry.prepare
+        if prepare is not None and learner._entry.prepare is None:
+            learner = learner.clone()
+            learner._entry.prepare = prepare.renewed()
         if learner._of_classes != self.service.models.fresh._of_classes:
             raise TypeError("a challenger has the same kind of labels as the model that serves")
         self._change("challenge", name, learner.clone(), positive("bound", bound))

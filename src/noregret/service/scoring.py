@@ -88,11 +88,18 @@ def check_learner(learner: Any) -> None:
         raise TypeError(f"a service takes a learner, such as Auto(): got {learner!r}")
     if learner.rounds:
         raise ValueError("the learner has learned already: give an untrained one (clone())")
-    if learner._entry.prepare is not None:
+    prepare = learner._entry.prepare
+    if prepare is not None and prepare.options.scale != "none":
         raise ValueError(
-            "a service takes examples as its learner does, without streams.prepared: send words and"
-            " parts of dates as features"
+            "a service takes rows that are not scaled: an example would have other features when"
+            " its label comes than when it was predicted"
         )
+
+
+def preparation_of(learner: Learner) -> list[str] | None:
+    """Return how raw rows are prepared, as certificates list it; None if they are not."""
+    prepare = learner._entry.prepare
+    return None if prepare is None else list(prepare.options.transforms())
 
 
 def is_python_loss(value: Any) -> bool:

@@ -26,7 +26,7 @@ from noregret.service.journal import Journal
 from noregret.service.models import NO_KEY, Models
 from noregret.service.playing import Play
 from noregret.service.requests import Job, Reply, Request
-from noregret.service.scoring import check_learner, is_python_loss
+from noregret.service.scoring import check_learner, is_python_loss, preparation_of
 
 if TYPE_CHECKING:
     from noregret.base.compiled.losses import Loss
@@ -145,6 +145,9 @@ class Service:
                 "use another store, or name no learner to resume",
                 file=path,
             )
+        if given is not None and preparation_of(given) != preparation_of(learner):
+            how = "prepares raw rows by other options, or not at all"
+            raise ServiceError(f"its model {how}", "give the options that it began with", file=path)
         as_served = journal.fact("late-gradients") is not None
         contenders = Contenders(Models(learner.clone(), journal, resident, loss), as_served)
         if journal.snapshot()[0] > journal.labels:
@@ -447,7 +450,8 @@ class Service:
     def exported(self, target: str = "y", key: str | None = None) -> Iterator[bytes]:
         """Yield the lines of ``export``; nothing may be answered meanwhile."""
         self._check_complete()
-        return certifying.exported(self.journal, key, target)
+        raw = preparation_of(self.models.fresh) is not None
+        return certifying.exported(self.journal, key, target, raw)
 
     def keys(self, most: int = 100) -> list[dict[str, Any]]:
         """Return figures of the keys with the most predictions."""

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 EXAMPLE = "noregret serve --learner auto --store shop.db"
 ADDRESS, CONFIGURATION = "Address", "Configuration"
+# Options of raw rows.
+ROWS = [ask.TEXT, ask.CATEGORIES, ask.TIME, ask.DATES, ask.DROP]
 OPTIONS = [
     ask.LEARNER.but("The algorithm (default: the one in the store)."),
     ask.PARAMETER,
@@ -38,6 +40,13 @@ OPTIONS = [
         default=[],
         help="A message broker to learn from, as in nats://HOST:PORT/TOPIC; may be repeated.",
     ),
+    ask.flag(
+        ask.INPUT,
+        "--raw",
+        help="Examples are raw rows, as in files: dates become calendar features, an intercept is"
+        " added; the options below imply it.",
+    ),
+    *ROWS,
     ask.file(
         CONFIGURATION,
         "--config",
@@ -105,6 +114,9 @@ def serve(given: Namespace) -> None:
         params = ask.params_of(given.parameter)
         model = Model(given.store, given.learner, params, given.target, given.ttl)
         model.source = given.source
+        named = (option.names[0].removeprefix("--") for option in ROWS)
+        rows = {name: tuple(found) for name in named if (found := getattr(given, name))}
+        model.rows = rows if rows or given.raw else None
         what = Configuration({DEFAULT: model})
     listen(given, what)
 

@@ -16,6 +16,7 @@ from noregret.errors import NoRegretError, WrongUsage
 from noregret.linear.learner import Learner
 from noregret.service.database import is_address
 from noregret.service.service import Service
+from noregret.streams import prepared
 
 DEFAULT = "default"
 # Fields of a model and of a key, with the types of their values.
@@ -27,6 +28,7 @@ MODEL_FIELDS = {
     "params": dict,
     "retain": int,
     "source": (str, list),
+    "rows": dict,
 }
 KEY_FIELDS = {
     "name": str,
@@ -55,6 +57,8 @@ class Model:
         The number of labels to keep; None for all.
     source
         Addresses of message brokers that feed it.
+    rows
+        Options of ``streams.prepared`` if it takes raw rows; None if it takes features.
     """
 
     store: str
@@ -64,6 +68,7 @@ class Model:
     ttl: float | None = None
     retain: int | None = None
     source: str | list[str] = field(default_factory=list)
+    rows: dict[str, Any] | None = None
 
     @property
     def sources(self) -> list[str]:
@@ -73,11 +78,16 @@ class Model:
     def open(self) -> Service:
         """Open the journal, or begin one."""
         given: Learner | None = None
+        if self.learner is None and self.rows is not None:
+            raise WrongUsage("options of rows are given without a learner", "name the learner")
         if self.learner is None and self.params:
             raise WrongUsage("parameters are given without a learner", "name the learner")
         if self.learner is not None:
             try:
                 given = built(find(self.learner, "learners"), self.params)
+                if self.rows is not None:
+                    # As ``noregret run`` reads JSON lines.
+                    given = prepared(given, **{"intercept": True} | self.rows)
             except (TypeError, ValueError) as error:
                 raise WrongUsage(str(error)) from None
         if given is None and not is_address(self.store) and not Path(self.store).exists():
