@@ -86,7 +86,7 @@ def test_a_pool_plays_as_one_learner_per_key_does(name: str) -> None:
         for part, array in expected[0].items():
             np.testing.assert_array_equal(arrays[part], array)
         total += alone.rounds
-        assert {k: r for k, r, _ in pooled.records()}.get(key, 0) == alone.rounds
+        assert dict(zip(*pooled.figures()[:2], strict=True)).get(key, 0) == alone.rounds
     assert learned == total
 
 

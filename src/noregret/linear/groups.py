@@ -271,15 +271,21 @@ class Groups:
     def figures(self) -> tuple[list[Key], list[int], list[float]]:
         """Return the keys, rounds and losses of the records, in their order."""
         with self._lock:
-            found = {} if self._parked is None else {row[0]: row for row in self._parked.records()}
-            for row in () if self._pooled is None else self._pooled.records():
-                found[row[0]] = row
-            for key, learner in self._live.items():
-                found[key] = key, learner.rounds, learner.total_loss
-        keys, rounds, losses = (
-            (list(each) for each in zip(*found.values(), strict=True)) if (found) else ([], [], [])
-        )
+            keys, rounds, losses = self._figures()
         return worst_first(keys, rounds, losses)
+
+    def _figures(self) -> tuple[list[Key], list[int], list[float]]:
+        """Return the keys, rounds and losses of all learners."""
+        pooled = ([], [], []) if self._pooled is None else self._pooled.figures()
+        if self._parked is None and not self._live:
+            return pooled
+        found = {} if self._parked is None else {row[0]: row for row in self._parked.records()}
+        for row in zip(*pooled, strict=True):
+            found[row[0]] = row
+        for key, learner in self._live.items():
+            found[key] = key, learner.rounds, learner.total_loss
+        keys, rounds, losses = zip(*found.values(), strict=True) if found else ((), (), ())
+        return list(keys), list(rounds), list(losses)
 
     def _known(self, key: Key) -> Learner:
         """Return the learner of a key; for an unknown one the untrained learner."""
@@ -358,6 +364,9 @@ class Groups:
             pooled.touch(np.zeros(0, np.int64) if used is None else used)
             slots = list(map(pooled.slots.get, keys))
             pooled.touch_again([slot for slot in slots if slot is not None])
+            if not self._live and self._parked is None and slots.count(None) == len(slots):
+                self._make_room(pooled, len(keys))
+                return pooled.add(keys)
             new = [key for key, slot in zip(keys, slots, strict=True) if slot is None]
             if self._live or self._parked is not None:
                 new = [key for key in new if pooled.holds(key) or key not in self]

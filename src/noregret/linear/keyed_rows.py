@@ -81,7 +81,13 @@ def key_of(key: Any) -> Key:
 def worst_first(
     keys: list[Key], rounds: list[int], losses: list[float]
 ) -> tuple[list[Key], list[int], list[float]]:
-    """Return records in the order of their mean losses, the largest first."""
+    """Return records in the order of their mean losses, the largest first, then of their texts."""
     means = np.array(losses) / np.maximum(rounds, 1)
-    order = np.lexsort((np.array(list(map(str, keys)), dtype=object), -means)).tolist()
+    by_mean = np.argsort(-means, kind="stable")
+    order = by_mean.tolist()
+    same = np.flatnonzero(means[by_mean[1:]] == means[by_mean[:-1]])
+    # Texts are compared only within runs of equal means.
+    for run in np.split(same, np.flatnonzero(np.diff(same) > 1) + 1) if len(same) else ():
+        part = slice(int(run[0]), int(run[-1]) + 2)
+        order[part] = sorted(order[part], key=lambda at: str(keys[at]))
     return [keys[k] for k in order], [rounds[k] for k in order], [losses[k] for k in order]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import compress
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -125,14 +126,15 @@ class Pooled:
         self.free.append(slot)
         self.version += 1
 
-    def records(self) -> Iterator[tuple[Key, int, float]]:
-        """Yield the key, the rounds and the loss of each learner that has learned."""
-        rounds, losses = (each.tolist() for each in self.pool.figures())
-        for key, slot in self.slots.items():
-            if rounds[slot]:
-                yield key, rounds[slot], losses[slot]
-        for key, place in self.spilled.places.items():
-            yield key, place.rounds, place.total_loss
+    def figures(self) -> tuple[list[Key], list[int], list[float]]:
+        """Return the keys, the rounds and the losses of the learners that have learned."""
+        at = np.fromiter(self.slots.values(), np.int64, len(self.slots))
+        rounds, losses = (each[at] for each in self.pool.figures())
+        learned, spilled = rounds > 0, self.spilled.places
+        keys = [*compress(self.slots, learned.tolist()), *spilled]
+        counts = rounds[learned].tolist() + [place.rounds for place in spilled.values()]
+        totals = losses[learned].tolist() + [place.total_loss for place in spilled.values()]
+        return keys, counts, totals
 
     def learners(self, keys: Iterable[Key] | None = None) -> Iterator[tuple[Key, Learner]]:
         """Yield keys, by default all, with their learners, each until the next one."""

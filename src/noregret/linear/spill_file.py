@@ -65,14 +65,14 @@ class SpillFile:
         if free:
             free.pop()
         self._end = max(self._end, start + length)
-        place = Place(start, length, zlib.crc32(contents), rounds, total_loss)
+        place = Place(start, length, zlib.adler32(contents), rounds, total_loss)
         self.places[key] = place
 
     def read(self, key: Key) -> bytes:
         """Return the bytes of a key."""
         place = self.places[key]
         contents: bytes = self._at(place.start).read(place.length)
-        if zlib.crc32(contents) != place.checksum:
+        if zlib.adler32(contents) != place.checksum:
             raise NoRegretError(f"the learner of {key!r} is damaged in the temporary file")
         return contents
 

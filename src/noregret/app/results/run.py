@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -42,6 +42,33 @@ class GroupCount(NamedTuple):
     name: str
     rows: int
     loss: float
+
+
+class GroupCounts(Sequence[GroupCount]):
+    """The counts of many groups, each made when it is asked for.
+
+    Parameters
+    ----------
+    names, rows, losses
+        Of each group, those with the largest mean loss first.
+    """
+
+    def __init__(self, names: Sequence[str], rows: Sequence[int], losses: Sequence[float]) -> None:
+        self.names, self.rows, self.losses = names, rows, losses
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+    @overload
+    def __getitem__(self, at: int) -> GroupCount: ...
+
+    @overload
+    def __getitem__(self, at: slice) -> tuple[GroupCount, ...]: ...
+
+    def __getitem__(self, at: int | slice) -> GroupCount | tuple[GroupCount, ...]:
+        if isinstance(at, slice):
+            return tuple(map(GroupCount, self.names[at], self.rows[at], self.losses[at]))
+        return GroupCount(self.names[at], self.rows[at], self.losses[at])
 
 
 class Previous(NamedTuple):
@@ -236,7 +263,7 @@ class Result:
     choice: Choice | None = None
     measures: Measures = UNMEASURED
     found: Found | None = None
-    by_group: tuple[GroupCount, ...] = ()
+    by_group: Sequence[GroupCount] = ()
 
     @property
     def mean(self) -> float:

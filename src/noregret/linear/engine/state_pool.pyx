@@ -14,20 +14,11 @@ from libc.string cimport memcpy
 
 import numpy as np
 
+from noregret.base.compiled.prefetch cimport noregret_prefetch
 from noregret.base.compiled.state_parts cimport MAX_STATE_PARTS, Allocated, StateParts
 from noregret.linear.engine.block_rows cimport play_row
 from noregret.linear.engine.engine cimport FINE, Engine, Row
 from noregret.linear.engine.entry cimport Entry
-
-cdef extern from *:
-    """
-    #if defined(__GNUC__) || defined(__clang__)
-    #define noregret_fetch(p) __builtin_prefetch(p)
-    #else
-    #define noregret_fetch(p) ((void)(p))
-    #endif
-    """
-    void noregret_fetch(const void*) noexcept nogil
 
 cdef enum:
     AHEAD = 6             # rows whose states are fetched into the cache meanwhile
@@ -272,7 +263,7 @@ cdef class StatePool:
                         state = self.at(slots[r + AHEAD])
                         k = 0
                         while k < self.bytes_per_state:
-                            noregret_fetch(state + k)
+                            noregret_prefetch(state + k)
                             k += LINE
                     slot = slots[r]
                     if slot >= 0:

@@ -79,10 +79,23 @@ class GroupKeys:
             self.texts, self.of_texts = tags.texts, np.zeros(0, np.int64)
         known = len(self.of_texts)
         if tags.texts.count > known:
-            cells = tags.texts.all_cells(known)
-            more = np.array(list(map(self.number, cells)), dtype=np.int64)
+            more = self.number_new(tags.texts.single_cells(known))
+            if more is None:
+                cells = tags.texts.all_cells(known)
+                more = np.array(list(map(self.number, cells)), dtype=np.int64)
             self.of_texts = np.concatenate([self.of_texts, more])
         return self.of_texts[tags.codes]
+
+    def number_new(self, texts: list[str] | None) -> NDArray[np.int64] | None:
+        """Give numbers to texts, or return None unless all are new and names of groups."""
+        if texts is None or "" in texts or "\N{REPLACEMENT CHARACTER}" in "".join(texts):
+            return None
+        if not self.numbers.keys().isdisjoint(texts):
+            return None
+        numbers = range(len(self.names), len(self.names) + len(texts))
+        self.numbers.update(zip(texts, numbers, strict=True))
+        self.names += texts
+        return np.array(numbers, dtype=np.int64)
 
     def number(self, values: list[Any]) -> int:
         """Return the number of the group that some values name, −1 for none."""

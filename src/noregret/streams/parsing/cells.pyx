@@ -1,15 +1,30 @@
 """Cells of text as numbers: equal cells have the same one."""
 
-from cpython.bytes cimport PyBytes_FromStringAndSize
+from cpython.unicode cimport PyUnicode_DecodeUTF8
 from libc.stdint cimport int32_t, int64_t, uint64_t
 from libc.stdlib cimport free, malloc, realloc
 from libc.string cimport memchr, memcmp, memcpy, memset
 
 import numpy as np
 
+from noregret.base.compiled.prefetch cimport noregret_prefetch
+
 
 cdef enum:
     MAX_COLUMNS = 64
+    AHEAD = 32                  # cells whose places in the table are fetched into the cache together
+
+
+cdef struct Cell:
+    const char* text
+    Py_ssize_t size
+    uint64_t hash
+
+
+cdef struct Text:
+    Py_ssize_t start
+    Py_ssize_t size
+    uint64_t hash
 
 
 cdef inline uint64_t hashed(const char* text, Py_ssize_t size) noexcept nogil:
@@ -46,8 +61,7 @@ cdef class CellCodes:
     cdef char delimiter
     cdef char* arena                        # the texts, one after the other; cells joined by the delimiter
     cdef Py_ssize_t filled, room
-    cdef int64_t* ends                      # where each text ends
-    cdef uint64_t* hashes                   # of each text
+    cdef Text* texts                        # where each text is
     cdef Py_ssize_t spare                   # texts that there is room for
     cdef int32_t* table                     # open addressing: the number of a text, or −1
     cdef Py_ssize_t slots
@@ -67,8 +81,7 @@ cdef class CellCodes:
 
     def __dealloc__(self):
         free(self.arena)
-        free(self.ends)
-        free(self.hashes)
+        free(self.texts)
         free(self.table)
 
     @property
@@ -89,25 +102,52 @@ cdef class CellCodes:
         cdef int64_t number = 0
         cdef char* joined = NULL
         cdef Py_ssize_t wide = 0
+        cdef Cell[AHEAD] cells
+        cdef int ahead = 0
         try:
             with nogil:
                 while at < end:
                     if at[0] == b"\n" or (at[0] == b"\r" and at + 1 < end and at[1] == b"\n"):
                         at += 1 if at[0] == b"\n" else 2
                         continue
-                    number = self.line(&at, end, &joined, &wide) if row < rows else -1
+                    number = self.line(&at, end, &joined, &wide, &cells[ahead]) if row < rows else -1
                     if number < 0:
                         break
-                    codes[row] = number
                     row += 1
+                    ahead += 1
+                    # Joined cells are in one buffer.
+                    if ahead == AHEAD or self.width > 1:
+                        number = self.number_all(cells, ahead, &codes[row - ahead])
+                        ahead = 0
+                        if number < 0:
+                            break
+                if number >= 0 and ahead:
+                    number = self.number_all(cells, ahead, &codes[row - ahead])
         finally:
             free(joined)
         if number == -2:
             raise MemoryError
         return found if row == rows and at >= end and number >= 0 else None
 
-    cdef int64_t line(self, const char** at, const char* end, char** joined, Py_ssize_t* wide) noexcept nogil:
-        """Return the number of the row at hand, and go to the next; −1 if it is none, −2 without memory."""
+    cdef int64_t number_all(self, Cell* cells, int count, int64_t* codes) noexcept nogil:
+        """Fill in the numbers of cells; −2 without memory."""
+        cdef int k
+        cdef int32_t known
+        for k in range(count):
+            cells[k].hash = hashed(cells[k].text, cells[k].size)
+            noregret_prefetch(self.table + (cells[k].hash & <uint64_t> (self.slots - 1)))
+        for k in range(count):
+            known = self.table[cells[k].hash & <uint64_t> (self.slots - 1)]
+            if known >= 0:
+                noregret_prefetch(self.texts + known)
+        for k in range(count):
+            codes[k] = self.number(&cells[k])
+            if codes[k] < 0:
+                return codes[k]
+        return 0
+
+    cdef int64_t line(self, const char** at, const char* end, char** joined, Py_ssize_t* wide, Cell* found) noexcept nogil:
+        """Fill in the cell of the row at hand, and go to the next row; −1 if it is none, −2 without memory."""
         cdef const char* newline = <const char*> memchr(at[0], b"\n", end - at[0])
         cdef const char* stop = end if newline == NULL else newline
         cdef const char* cell = at[0]
@@ -131,7 +171,8 @@ cdef class CellCodes:
                 return -1
             cell, column = close + 1, column + 1
         if self.width == 1:
-            return self.number(starts[0], sizes[0])
+            found.text, found.size = starts[0], sizes[0]
+            return 0
         total = self.width - 1
         for k in range(self.width):
             total += sizes[k]
@@ -148,17 +189,17 @@ cdef class CellCodes:
                 total += 1
             memcpy(joined[0] + total, starts[k], sizes[k])
             total += sizes[k]
-        return self.number(joined[0], total)
+        found.text, found.size = joined[0], total
+        return 0
 
-    cdef int64_t number(self, const char* text, Py_ssize_t size) noexcept nogil:
+    cdef int64_t number(self, const Cell* cell) noexcept nogil:
         """Return the number of a text, a new one if need be; −2 without memory."""
-        cdef uint64_t h = hashed(text, size)
-        cdef Py_ssize_t at = <Py_ssize_t> (h & <uint64_t> (self.slots - 1)), start
+        cdef uint64_t h = cell.hash
+        cdef Py_ssize_t at = <Py_ssize_t> (h & <uint64_t> (self.slots - 1)), size = cell.size
         cdef int32_t known = self.table[at]
         while known >= 0:
-            if self.hashes[known] == h:
-                start = self.ends[known - 1] if known else 0
-                if self.ends[known] - start == size and memcmp(self.arena + start, text, size) == 0:
+            if self.texts[known].hash == h and self.texts[known].size == size:
+                if memcmp(self.arena + self.texts[known].start, cell.text, size) == 0:
                     return known
             at = (at + 1) & (self.slots - 1)
             known = self.table[at]
@@ -170,9 +211,9 @@ cdef class CellCodes:
             at = <Py_ssize_t> (h & <uint64_t> (self.slots - 1))
             while self.table[at] >= 0:
                 at = (at + 1) & (self.slots - 1)
-        memcpy(self.arena + self.filled, text, size)
+        memcpy(self.arena + self.filled, cell.text, size)
+        self.texts[self.count].start, self.texts[self.count].size, self.texts[self.count].hash = self.filled, size, h
         self.filled += size
-        self.ends[self.count], self.hashes[self.count] = self.filled, h
         self.table[at] = <int32_t> self.count
         self.count += 1
         return self.count - 1
@@ -191,14 +232,10 @@ cdef class CellCodes:
             self.arena, self.room = <char*> moved, room
         if self.count == self.spare:
             room = max(2 * self.spare, 512)
-            moved = realloc(self.ends, room * sizeof(int64_t))
+            moved = realloc(self.texts, room * sizeof(Text))
             if moved == NULL:
                 return False
-            self.ends = <int64_t*> moved
-            moved = realloc(self.hashes, room * sizeof(uint64_t))
-            if moved == NULL:
-                return False
-            self.hashes, self.spare = <uint64_t*> moved, room
+            self.texts, self.spare = <Text*> moved, room
         return True
 
     cdef bint widen(self) noexcept nogil:
@@ -209,7 +246,7 @@ cdef class CellCodes:
             return False
         memset(table, 0xFF, slots * sizeof(int32_t))
         for k in range(self.count):
-            at = <Py_ssize_t> (self.hashes[k] & <uint64_t> (slots - 1))
+            at = <Py_ssize_t> (self.texts[k].hash & <uint64_t> (slots - 1))
             while table[at] >= 0:
                 at = (at + 1) & (slots - 1)
             table[at] = <int32_t> k
@@ -221,11 +258,21 @@ cdef class CellCodes:
         """Return the cells that have a number."""
         if not 0 <= code < self.count:
             raise IndexError(code)
-        cdef int64_t start = self.ends[code - 1] if code else 0
-        cdef bytes text = PyBytes_FromStringAndSize(self.arena + start, self.ends[code] - start)
-        return text.decode("utf-8", "replace").split(chr(self.delimiter)) if self.width > 1 else [
-            text.decode("utf-8", "replace")
-        ]
+        text = PyUnicode_DecodeUTF8(self.arena + self.texts[code].start, self.texts[code].size, "replace")
+        return text.split(chr(self.delimiter)) if self.width > 1 else [text]
+
+    def single_cells(self, Py_ssize_t first) -> list[str] | None:
+        """Return the cells of all numbers from one on; None if a number has several, or if one is not UTF-8 text."""
+        cdef Py_ssize_t code
+        if self.width > 1:
+            return None
+        try:
+            return [
+                PyUnicode_DecodeUTF8(self.arena + self.texts[code].start, self.texts[code].size, NULL)
+                for code in range(max(0, first), self.count)
+            ]
+        except UnicodeDecodeError:
+            return None
 
     def all_cells(self, Py_ssize_t first) -> list[list[str]]:
         """Return the cells of all numbers from one on."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -10,7 +11,7 @@ import numpy as np
 from noregret._version import __version__
 from noregret.app.commands.run.watching import best_of_outcomes
 from noregret.app.results.findings import found_of
-from noregret.app.results.run import Constant, GroupCount, Outlook, Result, heaviest_of
+from noregret.app.results.run import Constant, GroupCount, GroupCounts, Outlook, Result, heaviest_of
 from noregret.base.params import plain
 from noregret.base.positions import Names
 from noregret.errors import NoRegretError
@@ -106,22 +107,24 @@ def conclude(
     )
 
 
-def group_counts(run: Run) -> tuple[GroupCount, ...]:
+def group_counts(run: Run) -> Sequence[GroupCount]:
     """Return the groups, their rows and their mean losses, those of predictions as given."""
     if run.grouping is None:
         return ()
     keys, rounds, losses = run.grouping.groups.figures()
     if run.served is not None:
         losses = [loss + run.served.more[key] for key, loss in zip(keys, losses, strict=True)]
-    means = (loss / count for loss, count in zip(losses, rounds, strict=True))
-    found = map(GroupCount, map(named, keys), rounds, means)
+    means = [loss / count for loss, count in zip(losses, rounds, strict=True)]
+    found = GroupCounts(list(map(named, keys)), rounds, means)
     if run.served is None:
-        return tuple(found)
+        return found
     return tuple(sorted(found, key=lambda each: (-each.loss, each.name)))
 
 
 def named(key: object) -> str:
     """Return the name of a group; of several columns, their values."""
+    if type(key) is str:
+        return key
     return ", ".join(map(str, key)) if isinstance(key, tuple) else str(key)
 
 

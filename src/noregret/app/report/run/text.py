@@ -179,7 +179,7 @@ def grouped(result: Result) -> list[RenderableType]:
     worst = result.by_group if few else result.by_group[:MAX_GROUPS]
     best = () if few else result.by_group[-MAX_GROUPS:]
     square = result.loss == "square"
-    largest = max(math.sqrt(each.loss) if square else each.loss for each in result.by_group) or 1.0
+    largest = max(math.sqrt(each.loss) if square else each.loss for each in worst) or 1.0
     parts: list[RenderableType] = []
     for words, some in (("worst", worst), ("best", best)):
         if not some:
