@@ -140,6 +140,11 @@ class KeyTexts:
         """Return the values of all keys from one on."""
         return list(map(self.cells, range(first, self.count)))
 
+    def single_cells(self, first: int) -> list[str] | None:
+        """Return all keys from one on, if they are texts."""
+        found = list(self.keys[first:])
+        return found if all(type(key) is str for key in found) else None
+
 
 def bucket_rows(
     part: Stored, bucket: int, places: NDArray[np.int32], known: int
