@@ -7,7 +7,7 @@ import os
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -24,6 +24,7 @@ from noregret.service.errors import NotCertified, ServiceError, Stopped
 from noregret.service.events import Totals
 from noregret.service.journal import Journal
 from noregret.service.models import NO_KEY, Models
+from noregret.service.past import Past
 from noregret.service.playing import Play
 from noregret.service.requests import Job, Reply, Request
 from noregret.service.scoring import check_learner, is_python_loss, preparation_of
@@ -410,6 +411,7 @@ class Service:
     def certificate(self, *, key: str | None = None, **options: Any) -> Certificate:
         """Return a certificate of what was served, from the rows in the journal.
 
+        Requests are answered meanwhile; it covers the labels that had come when it was asked for.
         If labels came late, the loss is still that of the predictions as served. Gradient descent
         has a bound then too (theorem ``delayed-gradient``); for other learners the certificate
         states the regret, and claims no bound.
@@ -421,9 +423,21 @@ class Service:
         **options
             As in ``Game.certificate``.
         """
+        with self._past() as past:
+            return certifying.certified(self.models.fresh, past, key, options)
+
+    @contextmanager
+    def _past(self) -> Iterator[Past]:
+        """Give all labels so far to read, while others come."""
         with self._turn:
             self._check_complete()
-            return certifying.certified(self.models.fresh, self.journal, key, options)
+            past = Past(self.journal, self._turn)
+        try:
+            yield past
+        except Exception:
+            if self.removed or self._stopped is not None:  # meanwhile
+                self._check_complete()
+            raise
 
     def _check_complete(self) -> None:
         """Raise an error if the journal is closed, or does not have all rows."""
@@ -444,14 +458,13 @@ class Service:
         with its ``id`` and its features, and its label another with the ``id``, in the order of
         time; ``noregret run --id id`` reads such files too.
         """
-        with self._turn:
-            write_pieces(path, self.exported(target, key))
+        write_pieces(path, self.exported(target, key))
 
     def exported(self, target: str = "y", key: str | None = None) -> Iterator[bytes]:
-        """Yield the lines of ``export``; nothing may be answered meanwhile."""
-        self._check_complete()
+        """Yield the lines of ``export``."""
         raw = preparation_of(self.models.fresh) is not None
-        return certifying.exported(self.journal, key, target, raw)
+        with self._past() as past:
+            yield from certifying.exported(past, key, target, raw)
 
     def keys(self, most: int = 100) -> list[dict[str, Any]]:
         """Return figures of the keys with the most predictions."""

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 EXAMPLE = "noregret serve --learner auto --store shop.db"
 ADDRESS, CONFIGURATION = "Address", "Configuration"
+# Seconds until a thread lets another one run.
+SWITCH_SECONDS = 0.0005
 # Options of raw rows.
 ROWS = [ask.TEXT, ask.CATEGORIES, ask.TIME, ask.DATES, ask.DROP]
 OPTIONS = [
@@ -189,6 +191,8 @@ def listen(given: Namespace, what: Configuration) -> None:
         for _, feed in feeds:
             feed.stop(wait=False)
 
+    # A certificate is computed in a thread: requests would wait 5 ms for each of their steps.
+    sys.setswitchinterval(SWITCH_SECONDS)
     try:
         run(server, given, ended)
     finally:

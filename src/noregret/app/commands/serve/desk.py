@@ -48,6 +48,7 @@ class Desk:
         self.service = service
         # Questions wait until the disk has what is under way, so that they need another thread.
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="noregret-serve")
+        self._reports = ThreadPoolExecutor(1, thread_name_prefix="noregret-report")
         self._disk = Thread(target=self._commit_all, name="noregret-disk", daemon=True)
         self._begun: SimpleQueue[Begun | None] = SimpleQueue()
         self._waiting: list[Asked] = []
@@ -146,10 +147,15 @@ class Desk:
         """Do something in the thread of the model."""
         return await asyncio.get_running_loop().run_in_executor(self._thread, act)
 
+    async def report(self, act: Callable[[], T]) -> T:
+        """Do something that takes long, and lets requests be answered meanwhile."""
+        return await asyncio.get_running_loop().run_in_executor(self._reports, act)
+
     def close(self) -> None:
         """Finish what is under way, and close the journal."""
         self._thread.submit(self.service.close).result()
         self._thread.shutdown()
+        self._reports.shutdown(cancel_futures=True)
         self._begun.put(None)
         self._disk.join()
 

@@ -163,14 +163,14 @@ class Server:
         """Certify what was served."""
         desk = self.desk_of(request, ADMIN)
         key = request.query_params.get("key")
-        found = await desk.do(lambda: desk.service.certificate(key=key))
+        found = await desk.report(lambda: desk.service.certificate(key=key))
         return Response(found.to_json(), media_type=JSON)
 
     async def rows(self, request: Request) -> Response:
         """Return the rows to verify a certificate with."""
         desk = self.desk_of(request, ADMIN)
         target, key = self.target_of(request), request.query_params.get("key")
-        found = await desk.do(lambda: b"".join(desk.service.exported(target, key)))
+        found = await desk.report(lambda: b"".join(desk.service.exported(target, key)))
         return Response(found, media_type=NDJSON)
 
     async def metrics(self, request: Request) -> Response:
