@@ -10,6 +10,7 @@ import pytest
 
 import noregret as nr
 from noregret import play, streams, verify
+from noregret.errors import BadExample
 from noregret.proof.certificates.certificate import seal
 
 NUMBERS = range(40)
@@ -96,3 +97,12 @@ def test_games_of_tables_name_it_too(tmp_path: Path) -> None:
     expected = ("missing=asleep", "delimiter=;", "decimal-commas=one", "decimal-commas=two")
     assert game.transforms == expected
     assert verify(game.certificate(), tmp_path / "d.csv").failed == ()
+
+
+@pytest.mark.parametrize("lines", [3, 600])
+def test_a_target_that_is_an_object_is_refused(lines: int, tmp_path: Path) -> None:
+    file = tmp_path / "d.jsonl"
+    file.write_text('{"a": 1, "y": {"v": 1}}\n' * lines)
+    with pytest.raises(BadExample, match=r"line 1: the outcome 'y' is an object.*target='y.v'"):
+        [*streams.read(file, "y", missing="indicator")]
+    assert len([*streams.read(file, "y.v")]) == lines

@@ -268,3 +268,14 @@ def test_dates_in_text_of_parquet_are_those_of_csv(
     short = tmp_path / "short.parquet"
     parquet.write_table(table.slice(0, 4), short)
     assert done("predict", tmp_path / "m", short).count("\n") >= 4
+
+
+@pytest.mark.parametrize("kind", ["csv", "jsonl"])
+def test_dates_of_a_column_that_is_not_there_are_refused(kind: str, tmp_path: Path) -> None:
+    file = tmp_path / f"d.{kind}"
+    row = {"due": "03/04/2024", "y": 1}
+    text = json.dumps(row) + "\n" if kind == "jsonl" else "due,y\n03/04/2024,1\n"
+    file.write_text(text)
+    said = refused("run", file, "--target", "y", "--dates", "nope=dmy")
+    assert "there is no column 'nope'; the columns are 'due', 'y'" in said
+    done("run", file, "--target", "y", "--dates", "due=dmy", "-q")

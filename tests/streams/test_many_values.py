@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import noregret
+from noregret import streams
 from noregret.streams import Options, many_values, open_file, stream_of
 from noregret.streams.parsing.vocabulary import hash_name
 from tests.app.run.commands import done
@@ -121,3 +123,18 @@ def test_dicts_of_a_saved_model_share_the_same_features(tmp_path: Path) -> None:
     assert loaded.predict_one(raw[0] | {"id": "u1"}) != loaded.predict_one(fresh)
     many = loaded.predict_many(pa.Table.from_pylist([*raw, fresh]))
     assert many.to_pylist() == [loaded.predict_one(x) for x in [*raw, fresh]]
+
+
+def test_a_large_first_block_of_ids_is_told_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The note on shared features, not one that shows a slot and counts too few."""
+    monkeypatch.setattr(many_values, "MAX_VALUES", 2_000)
+    file = tmp_path / "d.csv"
+    file.write_text("id,y\n" + "".join(f"n{k},1\n" for k in range(5_000)))
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        [*streams.read(file, "y").blocks()]
+    said = [str(each.message) for each in told]
+    assert len(said) == 1
+    assert "more than 2,000 different values" in said[0]

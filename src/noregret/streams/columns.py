@@ -234,6 +234,7 @@ def check_columns(names: Sequence[str], options: Options, where: str, needs_targ
         *options.text,
         *options.time,
         *options.passed,
+        *(each.rpartition("=")[0] for each in options.dates if "=" in each),
     ):
         if needs_target or column != options.target:
             known(column, names, where)

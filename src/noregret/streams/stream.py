@@ -172,6 +172,7 @@ class Reading:
         self.ahead = True  # whether to read on while the caller works
         self.at_once = False  # whether nothing is detected that needs more rows than one
         self.part: Part | None = None  # the only part to read
+        self.class_loss = ""  # the option that chooses a loss of classes, if the learner has none
         self.group_fields: tuple[str, ...] = ()  # fields that name a learner for each row
         if state is not None:
             self.set_state(*state)
@@ -271,7 +272,7 @@ class Reading:
         elif self.classes is not None:
             block = self.classes.numbered(block)
         elif block.values is not None and len(block):
-            raise text_refused(block, self.options.target)
+            raise text_refused(block, self.options.target, self.class_loss)
         if self.options.on_error == "stop" and len(block.faults) > faults:
             block = until(block, block.faults[0].row, block.faults[:1])
         return block

@@ -319,6 +319,7 @@ class TableReading(Reading):
         if self.learning and self.options.hash is None:
             texts = [name for name, kind in (self.kinds or {}).items() if kind == TEXT]
             names = self.vocabulary.names(known, len(self.vocabulary))
+            self.growth.told |= {*self.many.columns}  # of which ManyValues tells
             self.growth.note(names, rows, texts, self.paths[0])
 
     def numbered(self, column: Category) -> NDArray[np.int64]:

@@ -287,3 +287,15 @@ def test_features_that_a_forest_does_not_use_are_noted(
     ended = command("run", file, "--target", "y", "--learner", "mondrian-forest")
     assert ended.code == 0
     assert ("the first 256 of 257 features: --learner auto uses all" in ended.err) is noted
+
+
+def test_text_outcomes_name_the_loss_too(tmp_path: Path) -> None:
+    file = tmp_path / "d.csv"
+    file.write_text("a,y\n1,yes\n2,no\n3,yes\n")
+    said = refused("run", file, "--target", "y", "--learner", "gradient-descent")
+    cure = "--positive yes -p loss=logistic"
+    assert cure in said
+    done("run", file, "--target", "y", "--learner", "gradient-descent", *cure.split(), "-q")
+    said = refused("run", file, "--target", "y", "--learner", "widrow-hoff", "-p", "rate=0.1")
+    assert "as in --positive yes" in said
+    assert "loss=" not in said

@@ -288,6 +288,7 @@ class JsonlReading(TableReading):
             cure = "write one object per line"
             raise BadExample(f'an example is an object, {{"name": value, …}}, got {got}', cure)
         options = self.options
+        self.check_no_object(options.target, example)
         target = example.pop(options.target, None) if options.target is not None else None
         outcome = self.outcome_of(target, example) if self.learning else math.nan
         features: dict[str, float] = {INTERCEPT: 1.0} if options.intercept else {}
@@ -324,6 +325,15 @@ class JsonlReading(TableReading):
 
             features |= products_in(options.interactions, factors, self.paths[0])
         return features, outcome
+
+    def check_no_object(self, target: str | None, example: dict[str, Any]) -> None:
+        """Raise an error if the outcome is an object, which has been flattened."""
+        if not self.learning or target is None or target in example:
+            return
+        inner = next((name for name in example if name.startswith(f"{target}.")), None)
+        if inner is not None:
+            cure = Use("target", inner, "name a field of it, as in {}")
+            raise BadExample(f"the outcome {target!r} is an object, not a number or text", cure)
 
     def gap_in(self, name: str) -> dict[str, float]:
         """Return the features of a field that is missing."""

@@ -155,6 +155,8 @@ class Run:
         keep_freed_memory()
         self.reading = self.stream.reading()
         self.reading.group_fields = tuple(self.group or ())
+        if "loss" in self.learner.params and not self.learner.engine.loss.labels:
+            self.reading.class_loss = "-p loss=logistic"
         if self.answers is not None:
             self.reading.take_at_once()
         if self.chooses:

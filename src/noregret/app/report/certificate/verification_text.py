@@ -30,7 +30,7 @@ def table(verification: Verification) -> RenderableType:
         style = "bold red" if not line.confirmed else "green" if line.checked else "dim"
         lines.add_row(Text(line.mark, style), Text(line.name), Text(said(line)))
     end = verdict(verification)
-    return Group(end, Text(), lines, Text(), Text(tolerances(verification)), Text(), end)
+    return Group(lines, Text(), Text(tolerances(verification)), Text(), end)
 
 
 def plain_text(verification: Verification) -> str:
