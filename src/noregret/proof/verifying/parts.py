@@ -40,7 +40,9 @@ def cut_into(game: Any, parts: Sequence[Part]) -> None:
 
 def files_with(data: Any, stated: Played) -> Callable[[int, int], list[str]]:
     """Return a function that returns the files of a range of rounds, given first and number."""
-    if not isinstance(data, list | tuple) or not all(isinstance(p, str | Path) for p in data):
+    if not stated.parts or not isinstance(data, list | tuple):  # else the format may be given
+        return lambda first, rounds: []
+    if not all(isinstance(p, str | Path) for p in data):
         return lambda first, rounds: []
     stream = stream_of(data, Options.of(stated.transforms, stated.target, sniff=False))
 
