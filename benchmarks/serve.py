@@ -1,7 +1,8 @@
 """Durable predict and learn over HTTP, against FastAPI + uvicorn + River, which keeps nothing.
 
 Both servers get the same examples from ``wrk`` (Debian: ``apt-get install wrk``), one after the
-other, several times in turn; the figure is the processor time of the server per example.
+other, several times in turn; the figure is the processor time of the server per example. Waiting
+times are those at half of the rate that the server reaches, on a machine that does nothing else.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from pathlib import Path
 from benchmarks._harness import Failed, Row, skipped
 
 PACKAGES = ("fastapi", "river", "starlette", "uvicorn", "msgspec")
-CONNECTIONS, BATCH = 32, 100
+CONNECTIONS, PACED_CONNECTIONS, BATCH = 32, 128, 100
 SCRIPT = """
 local count, body = 0, {body}
 wrk.method = "POST"
@@ -38,6 +39,9 @@ function request()
   return wrk.format(nil, "{path}", nil, "{before}" .. table.concat(lines, "{between}") .. "{after}")
 end
 """
+# Added to the script: pauses of random length between the requests of a connection, in ms.
+PACED = "function delay() return math.random(0, {twice}) end\n"
+MAX_WAIT = 0.010
 
 
 def run(quick: bool) -> Iterator[Row]:
@@ -63,6 +67,29 @@ def run(quick: bool) -> Iterator[Row]:
             f"at most 1/{share}",
             ours <= peer / share,
         )
+    yield waiting(seconds, rounds)
+
+
+def waiting(seconds: int, rounds: int) -> Row:
+    """Return the waiting time that 99 % of requests stay below, at half of saturation."""
+    with tempfile.TemporaryDirectory() as folder, Server(noregret(folder)) as own:
+        rate = max(own.measured(own_script(1, f"s{k}"), seconds)[0] for k in range(rounds))
+        half, answering, found = rate / 2, 0.0, []
+        for each in range(rounds + 2):  # the first ones find out how long answers take
+            pause = max(1, round(1000 * (PACED_CONNECTIONS / half - answering)))
+            paced = own_script(1, f"w{each}") + PACED.format(twice=2 * pause)
+            found.append(own.measured(paced, seconds, PACED_CONNECTIONS))
+            answering = max(0.0, PACED_CONNECTIONS / found[-1][0] - pause / 1000)
+    found = sorted(found, key=lambda each: abs(each[0] - half))[:rounds]
+    reached, wait = min(found, key=lambda each: each[1])
+    return Row(
+        "durable predict + learn over HTTP, waiting time at half of saturation",
+        f"99 % within {wait * 1e3:.1f} ms",
+        f"at {reached:,.0f} of {rate:,.0f} requests per second",
+        f"{reached / rate:.2f} of saturation",
+        f"within {MAX_WAIT * 1e3:.0f} ms",
+        wait <= MAX_WAIT,
+    )
 
 
 def own_script(size: int, name: str) -> str:
@@ -118,20 +145,33 @@ class Server:
 
     def cost(self, script: str, seconds: int, size: int) -> float:
         """Return the processor time per example."""
+        before = self.spent()
+        count = int(found_in(r"(\d+) requests in", self.called(script, seconds)))
+        return (self.spent() - before) / (count * size)
+
+    def measured(
+        self, script: str, seconds: int, connections: int = CONNECTIONS
+    ) -> tuple[float, float]:
+        """Return requests per second, and the seconds that 99 % of them take at most."""
+        text = self.called(script, seconds, connections)
+        rate = float(found_in(r"Requests/sec:\s+([\d.]+)", text))
+        wait = found_in(r"99%\s+([\d.]+(?:us|ms|s))", text)
+        unit = next(name for name in ("us", "ms", "s") if wait.endswith(name))
+        return rate, float(wait.removesuffix(unit)) * {"us": 1e-6, "ms": 1e-3, "s": 1.0}[unit]
+
+    def called(self, script: str, seconds: int, connections: int = CONNECTIONS) -> str:
+        """Send requests for some seconds, and return what ``wrk`` prints."""
         with tempfile.NamedTemporaryFile("w", suffix=".lua") as file:
             file.write(script)
             file.flush()
-            before = self.spent()
             done = subprocess.run(
-                ["wrk", "-t", "1", "-c", str(CONNECTIONS), "-d", f"{seconds}s", "-s", file.name,
-                 f"http://127.0.0.1:{self.port}"],
+                ["wrk", "-t", "1", "-c", str(connections), "-d", f"{seconds}s", "--latency",
+                 "-s", file.name, f"http://127.0.0.1:{self.port}"],
                 capture_output=True, text=True, check=False, timeout=seconds + 60,
             )  # fmt: skip
-            spent = self.spent() - before
-        found = re.search(r"(\d+) requests in", done.stdout)
-        if found is None or not int(found[1]) or "Non-2xx" in done.stdout:
+        if "Non-2xx" in done.stdout:
             raise Failed(done.stdout + done.stderr)
-        return spent / (int(found[1]) * size)
+        return done.stdout
 
     def __enter__(self) -> Server:
         return self
@@ -139,3 +179,11 @@ class Server:
     def __exit__(self, *details: object) -> None:
         self.process.terminate()
         self.process.wait(60)
+
+
+def found_in(pattern: str, text: str) -> str:
+    """Return what a pattern finds, or raise Failed."""
+    found = re.search(pattern, text)
+    if found is None:
+        raise Failed(text)
+    return found[1]
