@@ -11,8 +11,7 @@ from noregret.service.sources.source import (
     Address,
     Disconnected,
     Message,
-    not_installed,
-    refuse_options,
+    client_of,
     register,
 )
 
@@ -37,12 +36,9 @@ class Kafka:
     """
 
     def __init__(self, address: Address) -> None:
-        try:
-            import confluent_kafka
-        except ImportError:
-            raise not_installed("confluent-kafka", "kafka") from None
-        refuse_options(address, *(name for name in address.options if "." in name))
-        self.address, self.client = address, confluent_kafka
+        known = [name for name in address.options if "." in name]
+        self.address = address
+        self.client = client_of(address, "confluent_kafka", "confluent-kafka", "kafka", *known)
         self.consumer: Any = None
         self.producer: Any = None
 

@@ -12,8 +12,7 @@ from noregret.service.sources.source import (
     Address,
     Disconnected,
     Message,
-    not_installed,
-    refuse_options,
+    client_of,
     register,
 )
 
@@ -37,16 +36,12 @@ class Nats:
     """
 
     def __init__(self, address: Address) -> None:
-        try:
-            import nats
-        except ImportError:
-            raise not_installed("nats-py", "nats") from None
-        refuse_options(address, "creds", "redeliver")
+        self.address = address
+        self.client = client_of(address, "nats", "nats-py", "nats", "creds", "redeliver")
         try:
             self.redeliver = float(address.options.get("redeliver", REDELIVER))
         except ValueError:
             raise WrongUsage(f"{address.shown}: redeliver is a number of seconds") from None
-        self.address, self.client = address, nats
         self.loop: asyncio.AbstractEventLoop | None = None
         self.connection: Any = None
 

@@ -12,8 +12,7 @@ from noregret.service.sources.source import (
     Address,
     Disconnected,
     Message,
-    not_installed,
-    refuse_options,
+    client_of,
     register,
 )
 
@@ -35,15 +34,10 @@ class Redis:
     """
 
     def __init__(self, address: Address) -> None:
-        try:
-            import redis
-        except ImportError:
-            raise not_installed("redis", "redis") from None
-        refuse_options(address, "db")
+        self.address, self.client = address, client_of(address, "redis", "redis", "redis", "db")
         database = address.options.get("db", "0")
         if not database.isdecimal():
             raise WrongUsage(f"{address.shown}: db is the number of a database: got {database!r}")
-        self.address, self.client = address, redis
         self.url = f"{address.scheme}://{address.hosts}/{database}"
         self.connection: Any = None
         # Where to continue among the entries that were delivered, but not acknowledged, before.

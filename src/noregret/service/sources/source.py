@@ -194,9 +194,24 @@ def refuse_options(address: Address, *known: str) -> None:
         raise WrongUsage(f"{address.shown}: there is no parameter {odd[0]!r}", f"known: {named}")
 
 
-def not_installed(package: str, extra: str) -> WrongUsage:
-    """Return the error for a client that is not installed."""
-    return WrongUsage(
-        f"the package {package} is not installed",
-        f"pip install 'noregret[{extra}]', or pip install '.[{extra}]' in a clone",
-    )
+def client_of(address: Address, module: str, package: str, extra: str, *options: str) -> Any:
+    """Return the module of a broker's client, after the options of an address were checked.
+
+    Parameters
+    ----------
+    address
+        The address.
+    module, package, extra
+        The module, the package that has it, and the extra that installs it.
+    *options
+        The parameters that the source knows.
+    """
+    try:
+        client = import_module(module)
+    except ImportError:
+        raise WrongUsage(
+            f"the package {package} is not installed",
+            f"pip install 'noregret[{extra}]', or pip install '.[{extra}]' in a clone",
+        ) from None
+    refuse_options(address, *options)
+    return client
