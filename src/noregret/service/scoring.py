@@ -8,7 +8,7 @@ import numpy as np
 
 from noregret.linear.class_learner import softmax
 from noregret.linear.learner import Learner
-from noregret.proof.game.served_loss import learn_late, noted, served_loss
+from noregret.proof.game.served_loss import Score, learn_late, noted, served_loss
 from noregret.service.events import Event
 from noregret.service.values import plain
 
@@ -39,16 +39,21 @@ class Served(NamedTuple):
 
 def scored(learner: Learner, x: Any, waits: bool = False) -> Served:
     """Return the prediction of an example, with a note if it waits for its label."""
-    score, note = noted(learner, x) if waits else (learner.decision_one(x), b"")
+    engine = learner.engine
+    score: Score
+    if waits and engine.weighs_late:
+        score, note = noted(learner, x)
+    else:
+        score, note = learner.decision_one(x), b""
     if isinstance(score, dict):
         found = [(plain(label), each) for label, each in score.items()]
         chances = None
-        if learner.engine.loss.name == "softmax":
+        if engine.loss.name == "softmax":
             by_class = softmax(np.array([each for _, each in found])).tolist()
             chances = [(label, chance) for (label, _), chance in zip(found, by_class, strict=True)]
         prediction = max(found, key=lambda each: each[1])[0] if found else None
         return Served(0.0, prediction, chances, found, note)
-    loss = learner.engine.loss
+    loss = engine.loss
     if not loss.labels:
         return Served(score, score, None, None, note)
     if not learner.rounds:  # it is not known yet how labels are written
@@ -71,14 +76,17 @@ def taught(learner: Learner, event: Event, as_served: bool) -> float:
     as_served
         Whether gradient descent steps by the gradients of the weights that predicted.
     """
-    x, y, before = event.example, event.outcome, learner.total_loss
-    score = event.score if event.scores is None else dict(event.scores)
-    if event.delay and (as_served or event.note):
+    x, y, late = event.example, event.outcome, event.delay > 0
+    score: Score = event.score
+    before = 0.0
+    if event.scores is not None:
+        score, before = dict(event.scores), learner.total_loss
+    if late and (as_served or event.note):
         learn_late(learner, x, y, score, event.note)
     else:
         learner.learn_one(x, y)
-    if event.scores is not None and not event.delay:
-        return learner.total_loss - before
+        if event.scores is not None and not late:
+            return learner.total_loss - before
     return served_loss(learner, score, y)
 
 
