@@ -14,7 +14,8 @@ from scipy import sparse
 import noregret as nr
 from noregret.base.model_file import dumps
 from noregret.errors import BadExample, ModelFileError
-from noregret.linear.groups import Groups, bytes_of
+from noregret.linear.groups import Groups
+from noregret.linear.pooled import bytes_of
 from noregret.streams import prepared
 from tests.thorough import paired
 

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,15 +31,16 @@ from noregret.linear.keyed_rows import (
     worst_first,
 )
 from noregret.linear.learner import Learner
-from noregret.linear.pooled import Pooled, is_poolable
+from noregret.linear.pooled import Pooled, bytes_of, is_poolable
+
+if TYPE_CHECKING:
+    from noregret.proof.game.group_game import GroupGame
 
 # Bytes for learners held in memory at the same time.
 MEMORY = 1 << 30
 # Learners that are measured to find out how many fit, the calls between two measurements, and how
 # many times as many learners there may be by then.
 MEASURED, BETWEEN, GROWTH = 20, 4_096, 8
-# Estimated bytes of a learner besides its numbers, of each of its features, and of each array.
-BYTES, BYTES_PER_FEATURE, BYTES_PER_ARRAY = 2_500, 200, 400
 # One in so many learners goes to the file when there are too many.
 SHARE = 16
 # The fewest rows to play at a time when memory is short.
@@ -459,6 +460,12 @@ class Groups:
         with self._lock:
             self._table().take(path)
 
+    def _new_game(self, **options: Any) -> GroupGame:
+        """Return a game for these learners; the options are those of ``noregret.play``."""
+        from noregret.proof.game.group_game import GroupGame
+
+        return GroupGame(self, **options)
+
     # Files.
 
     def save(self, path: str | Path, stream: Any = None) -> None:
@@ -517,13 +524,3 @@ def bare(learner: Learner) -> bytes:
         return dumps(learner)
     finally:
         learner._entry.prepare = prepare
-
-
-def bytes_of(learner: Learner) -> int:
-    """Estimate the memory that a learner takes."""
-    arrays, _, names = learner.get_state()
-    numbers = 0
-    for array in map(np.ravel, arrays.values()):  # zeros at the end may not be allocated yet
-        used = np.flatnonzero(array)
-        numbers += array.itemsize * (int(used[-1]) + 1 if len(used) else 0)
-    return BYTES + BYTES_PER_FEATURE * len(names) + BYTES_PER_ARRAY * len(arrays) + numbers

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 # Estimated bytes of a key besides its state: its text, and its places in dicts.
 BYTES_PER_KEY = 250
+# Estimated bytes of a learner besides its numbers, of each of its features, and of each array.
+BYTES, BYTES_PER_FEATURE, BYTES_PER_ARRAY = 2_500, 200, 400
 
 
 class Pooled:
@@ -176,3 +178,13 @@ def is_poolable(learner: Learner) -> bool:
     engine: Any = learner.engine
     plain = type(learner._entry) is Entry and type(learner).get_state is Learner.get_state
     return plain and bool(engine.FLAT) and not type(engine).__dictoffset__
+
+
+def bytes_of(learner: Learner) -> int:
+    """Estimate the memory that a learner takes."""
+    arrays, _, names = learner.get_state()
+    numbers = 0
+    for array in map(np.ravel, arrays.values()):  # zeros at the end may not be allocated yet
+        used = np.flatnonzero(array)
+        numbers += array.itemsize * (int(used[-1]) + 1 if len(used) else 0)
+    return BYTES + BYTES_PER_FEATURE * len(names) + BYTES_PER_ARRAY * len(arrays) + numbers

@@ -181,7 +181,7 @@ def test_the_models_of_groups_are_named_where_one_model_is_needed(tmp_path: Path
 
 def test_what_does_not_go_with_groups_is_refused(tmp_path: Path) -> None:
     run = run_of(tmp_path, "shop,a,y\nu,1,2\nv,2,3\nv,2,5\n")
-    for option in ("certificate", "report", "checkpoint", "resume"):
+    for option in ("report", "checkpoint", "resume"):
         said = refused(*run, f"--{option}", tmp_path / "x", code=2)
         assert f"leave --{option} out with --group" in said
     assert "leave --scale out" in refused(*run, "--scale", "standard", code=2)

@@ -179,9 +179,27 @@ def cancellers() -> Iterator[Entry]:
     yield Entry("echo: canceller", make, SOUND, mic)
 
 
+def groups() -> Iterator[Entry]:
+    """One learner per key: triples of key, example and outcome."""
+    keys = RNG.choice(["a", "b", "c"], ROUNDS).tolist()
+    players: dict[str, Callable[[], Any]] = {
+        "nlms": nr.Nlms,
+        "auto": nr.Auto,
+        "vaw": nr.Vaw,
+        "logistic": nr.Logistic,
+        "ball": lambda: nr.GradientDescent(radius=2.0),
+        "perceptron": nr.Perceptron,
+        "softmax": nr.Softmax,
+    }
+    for name, make in players.items():
+        X, y = examples_for(make())
+        triples = list(zip(keys, X, y, strict=True))
+        yield Entry(f"groups: {name}", lambda make=make: nr.Groups(make()), triples)  # type: ignore[misc]
+
+
 def every() -> list[Entry]:
     """Return all that certifies, in every form."""
-    parts = (learners, masters, policies, strategies, methods, filters, far, cancellers)
+    parts = (learners, masters, policies, strategies, methods, filters, far, cancellers, groups)
     return [entry for part in parts for entry in part()]
 
 

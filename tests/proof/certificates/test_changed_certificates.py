@@ -86,6 +86,10 @@ def others() -> dict[str, Entry]:
         "learners: ball, far outcomes",
         "batch: linear-regression, far outcomes",
         "batch: ridge, far columns",
+        "groups: nlms",
+        "groups: auto",
+        "groups: ball",
+        "groups: perceptron",
     ],
 )
 def test_so_it_is_where_more_is_stated(name: str) -> None:

@@ -11,6 +11,7 @@ from noregret.hindsight.proofs.answer import USUAL, Limits
 
 if TYPE_CHECKING:
     from noregret.proof.certificates.certificate import Certificate
+    from noregret.proof.certificates.groups import Grouped
     from noregret.proof.record.parts_digest import Part
     from noregret.proof.theorems.base_evidence import BaseEvidence
     from noregret.proof.theorems.theorem import Theorem
@@ -124,6 +125,15 @@ class Certifiable(ABC):
         return False
 
     # The proof.
+
+    @property
+    def promises(self) -> bool:
+        """False if theorems are about the game of each key, not about all of them together."""
+        return True
+
+    def per_key(self, theorem: str | None, limits: Limits) -> Grouped:
+        """Return the best predictor of each key, and the theorem's promise."""
+        raise NotImplementedError
 
     @abstractmethod
     def check(self) -> None:

@@ -21,6 +21,7 @@ from noregret.proof.theorems.assumptions import Finding
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
+    from noregret.proof.certificates.groups import Grouped
     from noregret.proof.theorems.theorem import Wording
 
 FORMAT = "noregret.certificate/1"
@@ -116,7 +117,9 @@ class Certificate:
     ``save`` and ``load_certificate`` write and read files, ``verify`` computes it again. ``given``
     are further arguments, such as a radius. For an ``averaged`` learner the loss is that of the
     weights being averaged, which the theorems are about. ``family`` is the family of the name,
-    such as ``learners`` or ``experts``. ``further`` are promises of other theorems, if any.
+    such as ``learners`` or ``experts``. ``further`` are promises of other theorems, if any. If each
+    key has a learner of its own, ``hindsight`` and ``regret`` are about one predictor for all keys,
+    and ``groups`` is about the best predictor of each key.
     """
 
     learner: str
@@ -130,6 +133,7 @@ class Certificate:
     averaged: bool = False
     family: str = LINEAR
     further: tuple[Promise, ...] = ()
+    groups: Grouped | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Return the contents of the JSON file."""
@@ -179,6 +183,8 @@ class Certificate:
         }
         if self.further:
             contents["further"] = [promise_dict(promise) for promise in self.further]
+        if self.groups is not None:
+            contents["groups"] = self.groups.to_dict()
         if self.given:
             contents["given"] = dict(self.given)
         return contents | {"seal": seal(contents)}

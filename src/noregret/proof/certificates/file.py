@@ -29,6 +29,7 @@ from noregret.proof.theorems.assumptions import Finding
 from noregret.proof.theorems.registry import theorems_of
 
 if TYPE_CHECKING:
+    from noregret.proof.certificates.groups import Grouped
     from noregret.proof.theorems.theorem import Theorem
 
 SCHEMA = "certificate.schema.json"
@@ -234,7 +235,17 @@ def certificate_of(contents: Mapping[str, Any]) -> Certificate:
         contents["learner"].get("averaged", False),
         family,
         tuple(promise_of(each, known) for each in contents.get("further", ())),
+        grouped_of(contents),
     )
+
+
+def grouped_of(contents: Mapping[str, Any]) -> Grouped | None:
+    """Return the figures about groups, if a certificate has any."""
+    if "groups" not in contents:
+        return None
+    from noregret.proof.certificates.groups import Grouped
+
+    return Grouped.from_dict(contents["groups"])
 
 
 def promise_of(contents: Mapping[str, Any], known: Mapping[str, Theorem]) -> Promise:

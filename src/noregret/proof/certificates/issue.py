@@ -35,6 +35,8 @@ if TYPE_CHECKING:
 
 # To prove the part of one weight in an answer, and to name it.
 SECONDS_PER_WEIGHT = 1e-6
+# With groups, the share of the time that the best predictor for all keys may take.
+SHARE_FOR_ALL = 0.5
 
 
 class LostDigits(NoRegretError):
@@ -45,6 +47,20 @@ def certify(
     game: Certifiable, name: str | None, limits: Limits, given: Mapping[str, Any]
 ) -> Certificate:
     """Return the certificate of a game, within the time limit."""
+    if game.promises:
+        return in_time(game, name, limits, given)
+    if given:
+        raise ValueError(f"certificates of groups take no {', '.join(given)}: leave it out")
+    began = limits.clock()
+    made = in_time(game, None, replace(limits, seconds=SHARE_FOR_ALL * limits.seconds), given)
+    left = max(0.0, limits.seconds - (limits.clock() - began))
+    return replace(made, groups=game.per_key(name, replace(limits, seconds=left)))
+
+
+def in_time(
+    game: Certifiable, name: str | None, limits: Limits, given: Mapping[str, Any]
+) -> Certificate:
+    """Return the certificate of a game as a whole, within the time limit."""
     # What follows a search takes time as well: its proof, and the names of the weights.
     limited = game.rounds > 0 and math.isfinite(limits.seconds)
     after = min(0.5 * limits.seconds, SECONDS_PER_WEIGHT * game.width) if limited else 0.0
@@ -78,7 +94,8 @@ def certified(
         if key not in evidence.told:
             known = ", ".join(evidence.told) or "nothing"
             raise ValueError(f"unknown {key!r}: a theorem can be told {known}")
-    theorem, findings = chosen(candidates(learner, name, game.delayed), evidence)
+    theorems = candidates(learner, name, game.delayed) if game.promises else []
+    theorem, findings = chosen(theorems, evidence)
     best = evidence.usual() if theorem is None or theorem.best is None else theorem.best(evidence)
     if (lost := evidence.lost_by_sums(best)) is not None:
         raise LostDigits(
@@ -96,7 +113,7 @@ def certified(
     further = tuple(
         promised(each, chosen([each], evidence)[1], evidence, regret)
         for each in beside(learner)
-        if each is not theorem
+        if each is not theorem and game.promises
     )
     if unused := sorted(set(told) - told.used):
         spoken = "the usual comparison" if theorem is None else theorem.name

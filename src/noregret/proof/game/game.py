@@ -413,6 +413,7 @@ def play(
     keep: Keep = "auto",
     memory: int = MEMORY,
     progress: bool | None = None,
+    keys: Any = None,
 ) -> G_co:
     """Play a learner against a stream and return the game: the figures, and the certificate.
 
@@ -441,6 +442,9 @@ def play(
         Bytes of rows to hold in memory.
     progress
         If True, show a progress bar; by default on a terminal after a second.
+    keys
+        For ``Groups``: the key of each row of a table; or, for a data frame or a file, the column
+        that has them, or a tuple of several. A stream has triples (key, x, y) instead.
 
     Examples
     --------
@@ -455,6 +459,9 @@ def play(
     if not hasattr(learner, "_new_game") or isinstance(learner, type):
         raise TypeError(f"play a learner, such as WidrowHoff(): got {learner!r}")
     options = {"keep": keep, "memory": memory, "predictions": predictions, "progress": progress}
+    if keys is not None and isinstance(learner, Learner):
+        raise TypeError("keys are for Groups(learner), which has a learner per key")
     game: Any = learner._new_game(**options)
-    played: G_co = game.play(stream, outcomes, target=target)
+    told: dict[str, Any] = {} if keys is None else {"keys": keys}
+    played: G_co = game.play(stream, outcomes, target=target, **told)
     return played

@@ -106,6 +106,10 @@ class GroupKeys:
                 return -1
         elif not is_name(key):
             return -1
+        return self.code(key)
+
+    def code(self, key: Any) -> int:
+        """Return the number of a group by its name."""
         number = self.numbers.setdefault(key, len(self.names))
         if number == len(self.names):
             self.names.append(key)
@@ -127,18 +131,22 @@ class Grouping:
     Parameters
     ----------
     learner
-        The learner that every group starts with.
+        The learner that every group starts with, or the learners of all groups.
     columns
         The columns that name the group of each row; the first of those that are passed on.
     """
 
-    def __init__(self, learner: Learner, columns: Sequence[str]) -> None:
-        self.groups, self.keys = Groups(learner), GroupKeys(columns)
+    def __init__(self, learner: Learner | Groups, columns: Sequence[str]) -> None:
+        self.groups = learner if isinstance(learner, Groups) else Groups(learner)
+        self.keys = GroupKeys(columns)
         self.at_once = FEWEST
         self.slots: NDArray[np.int64] = np.zeros(0, np.int64)  # in the pool, by groups' numbers
         self.slots_of: Any = None  # what these are true for
         self.rounds = self.mistakes = 0
         self.loss = 0.0
+        # Called before the observer with each block, the groups of its rows, and which were kept.
+        self.record: Callable[[Reading, Block, NDArray[np.int64], NDArray[np.bool_]], None] | None
+        self.record = None
 
     def play(
         self,
@@ -182,6 +190,8 @@ class Grouping:
             told = [error for _, error in faults] if refused or not stops else []
             kept = ~np.isnan(scores)
             chances = None if chances is None else chances[kept]
+            if self.record is not None:
+                self.record(reading, block, codes[: len(block)], kept)
             observe(block, Played(kept, told, scores, chances, ends, late))
             if ends is not None:
                 raise ends
@@ -333,6 +343,7 @@ class Grouping:
             learner = self.groups.fetch(key)
             assert is_of_classes(learner)
             before, total, where = learner.rounds, learner.total_loss, order[start:stop]
+            wrong = learner.mistakes
             made, sure = np.full(len(where), np.nan), np.zeros(len(where))
             done = 0
             if late is None and not np.isnan(block.y[where]).any():
@@ -343,6 +354,7 @@ class Grouping:
                 learner._entry.note_booleans()
             self.rounds += learner.rounds - before
             self.loss += learner.total_loss - total
+            self.mistakes += learner.mistakes - wrong
             self.groups.keep(key, learner)
             known = np.array([*(numbers[name] for name in learner.classes), -1.0])
             there = ~np.isnan(made)

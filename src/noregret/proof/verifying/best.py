@@ -316,6 +316,8 @@ def proven(certificate: Certificate) -> list[float | None]:
     figures: list[float | None] = []
     for promise in (*first, *certificate.further):
         figures += [promise.bound, *(each.measured for each in promise.assumptions)]
+    if certificate.groups is not None and certificate.groups.theorem is not None:
+        figures.append(certificate.groups.theorem.bound)
     return figures
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from noregret.proof.verifying import best, played, promised
+from noregret.proof.verifying import best, groups, played, promised
 from noregret.proof.verifying.comparing import SEARCHED
 from noregret.proof.verifying.judging import Judge, Replay, Rule
 from noregret.proof.verifying.verification import Verification
@@ -15,6 +15,7 @@ RULES: dict[str, Rule] = {
     **best.RULES,
     **promised.rules_of("theorem"),
     **promised.rules_of("further.*"),
+    **groups.RULES,
 }
 
 

@@ -22,10 +22,11 @@ def play_rows(
     stream: Any,
     outcomes: Any = None,
     target: str | None = None,
+    keys: Any = None,
 ) -> Any:
     """Play data with their rows kept, digested in the parts that a certificate lists, if any."""
     if not parts:
-        return play(learner, stream, outcomes, target=target, keep="rows")
+        return play(learner, stream, outcomes, target=target, keep="rows", keys=keys)
     game = learner._new_game(keep="rows")
     cut_into(game, parts)
     return game.play(stream, outcomes, target=target)

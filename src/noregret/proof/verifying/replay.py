@@ -15,11 +15,13 @@ from noregret.base.registry import built, find
 from noregret.errors import CertificateError, NoRegretError
 from noregret.hindsight import Limits
 from noregret.hindsight.proofs.answer import USUAL
+from noregret.linear.groups import Groups
 from noregret.linear.learner import Learner
 from noregret.proof.certificates.certifiable import Certifiable
 from noregret.proof.certificates.certificate import LOOSEST, TIGHTEST, Certificate, Played
 from noregret.proof.certificates.file import certificate_of, checked, read_contents
 from noregret.proof.certificates.issue import beside, candidates
+from noregret.proof.game.group_game import GroupGame
 from noregret.proof.game.late_game import LateGame, events_of, field_of, plain_of
 from noregret.proof.theorems.averaging import averaged
 from noregret.proof.theorems.theorem import REGRETS
@@ -50,6 +52,7 @@ def verify(
     target: str | None = None,
     loss: Loss | None = None,
     format: str | None = None,
+    keys: Any = None,
 ) -> Verification:
     """Replay the game of a certificate, and return which of its figures are confirmed.
 
@@ -70,6 +73,9 @@ def verify(
         The loss, for a learner with a custom loss: files have no code.
     format
         The format of the files, if their extensions do not tell.
+    keys
+        For a game of ``Groups``: the key of each row of a table. For files and data frames, the
+        certificate names the columns.
 
     Raises
     ------
@@ -101,7 +107,10 @@ def verify(
         return verify_canceller(
             contents, stated, learner, data if outcomes is None else (data, outcomes)
         )
-    game = replayed(learner, data, outcomes, target, stated.data, format)
+    if stated.groups is None and keys is not None:
+        raise CertificateError("it is about one learner, not about groups", "leave keys out")
+    keys = keys_of(stated, data) if keys is None else keys
+    game = replayed(learner, data, outcomes, target, stated.data, format, keys)
     with np.errstate(all="ignore"):  # stated weights may be huge
         return compared(contents, replay_of(stated, game, target, data))
 
@@ -150,14 +159,16 @@ def rebuilt(stated: Certificate, loss: Loss | None) -> Any:
             for name, value in stated.params.items()
         }
         learner = built(find(stated.learner, stated.family), params)
-        return averaged(learner) if stated.averaged else learner
+        learner = averaged(learner) if stated.averaged else learner
+        return learner if stated.groups is None else Groups(learner)
     except (NoRegretError, *UNUSABLE) as error:
         raise CertificateError(f"learner: {error}") from None
 
 
 def check_further(stated: Certificate, learner: Any) -> None:
     """Refuse more promises than the learner makes, before it plays."""
-    most = 0 if stated.family == ECHO else len(beside(learner))
+    alone = stated.family != ECHO and stated.groups is None
+    most = len(beside(learner)) if alone else 0
     if len(stated.further) > most:
         raise CertificateError(
             f"further: {len(stated.further):,} promises, and {stated.learner} makes {most}"
@@ -172,6 +183,7 @@ def replayed(
     target: str | None,
     stated: Played,
     format: str | None,
+    keys: Any = None,
 ) -> Any:
     """Play the data; files are read with the certificate's options."""
     if (field := field_of(stated.transforms)) is not None:
@@ -183,19 +195,21 @@ def replayed(
         elif target is None and outcomes is None and has_columns:
             target = stated.target
         try:
-            return play_rows(learner, stated.parts, data, outcomes, target)
+            return play_rows(learner, stated.parts, data, outcomes, target, keys)
         except (NoRegretError, TypeError):
             raise
         except UNUSABLE as error:
             raise CertificateError(f"learner: {error}") from None
     try:
         options = replace(
-            Options.of(stated.transforms, target or stated.target, sniff=False), format=format
+            Options.of(stated.transforms, target or stated.target, sniff=False),
+            format=format,
+            passed=keys or (),
         )
     except ValueError as error:
         raise CertificateError(f"data: transforms: {error}") from None
     try:
-        game = play_rows(learner, stated.parts, stream_of(data, options))
+        game = play_rows(learner, stated.parts, stream_of(data, options), keys=keys)
         if not game.rounds:
             raise NoRegretError("there are no examples in it")
     except NoRegretError as error:
@@ -204,6 +218,18 @@ def replayed(
     except UNUSABLE as error:  # parameters that do not fit the data
         raise CertificateError(f"learner: {error}") from None
     return game
+
+
+def keys_of(stated: Certificate, data: Any) -> tuple[str, ...] | None:
+    """Return the columns with the keys of groups, if a certificate names them."""
+    named = hasattr(data, "columns") or hasattr(data, "column_names")
+    if stated.groups is None or not (named or is_files(data)):
+        return None
+    if not stated.groups.columns:
+        raise CertificateError(
+            "it does not name the column with the keys of its groups", "give keys, one per row"
+        )
+    return stated.groups.columns
 
 
 def replayed_late(learner: Any, data: Any, target: str, field: str, stated: Played) -> Any:
@@ -245,7 +271,8 @@ def replay_of(
     told = stated.hindsight.tolerance or USUAL.tolerance
     # A loose certificate is compared with the result of a full search.
     limits = Limits(tolerance=max(TIGHTEST, TOLERANCE_FACTOR * min(told, USUAL.tolerance)))
-    name, given = None if stated.theorem is None else stated.theorem.name, dict(stated.given)
+    promise = stated.theorem if stated.groups is None else stated.groups.theorem
+    name, given = None if promise is None else promise.name, dict(stated.given)
     try:
         candidates(game.learner, name)
     except ValueError:  # no theorem of this learner: the line of its name shows that
@@ -259,6 +286,8 @@ def replay_of(
         named = found.data.target or target
         return replace(found, data=replace(found.data, target=named))
 
+    if isinstance(game, GroupGame):
+        game.patient = True
     found, outdone = certified(game, limits), False
     if (other := game.restated(stated.hindsight.witness)) is not None:
         restated = certified(other, limits)

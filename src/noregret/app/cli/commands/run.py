@@ -40,7 +40,6 @@ NOT_LATER = {
 # The same for a learner per group.
 OF_ONE = "each group has a learner of its own, and --only GROUP chooses one"
 NOT_FOR_GROUPS = {
-    "certificate": OF_ONE,
     "report": OF_ONE,
     "checkpoint": "a checkpoint cannot store one learner per group",
     "resume": "a checkpoint cannot store one learner per group",
@@ -250,7 +249,9 @@ def run(given: Namespace) -> None:
     answers = answers_of(outputs, stream)
     # Rows are not kept for hindsight without need, as a stream may have no end.
     compared = answers is None or bool(outputs.certificate or outputs.report)
-    compared = compared and given.id is None and given.by is None
+    # Those of groups are kept only for a certificate: another learner plays them all.
+    compared = compared and (given.by is None or outputs.certificate is not None)
+    compared = compared and given.id is None
     work = Run(
         stream,
         made,
@@ -312,6 +313,8 @@ def workers_of(given: Namespace) -> AbstractContextManager[Pool | None]:
         )
     if given.workers is not None and not 1 <= given.workers <= MAX_WORKERS:
         raise WrongUsage(f"--workers is from 1 to {MAX_WORKERS}: got {given.workers}")
+    if given.certificate is not None:
+        raise WrongUsage("one process makes a certificate: leave --workers and --cluster out")
     if given.predictions == STDOUT or given.follow:
         raise WrongUsage("several workers read files that are complete: leave --follow and - out")
     from noregret.scale import pool_of, spread_groups  # noqa: F401  (workers start with it)

@@ -240,15 +240,10 @@ class Run:
         of_classes = is_of_classes(self.learner)
         self.watching = Watching(self.learner.engine.loss, of_classes, self.watches)
         if self.group is not None:
-            from noregret.proof.game.grouping import Grouping
+            from noregret.app.commands.run.games import opened
 
-            self.grouping = Grouping(self.learner, self.group)
-            if self.pool is not None:
-                from noregret.scale.spread_groups import SpreadGrouping
-
-                wanted = self.outputs.model is not None, self.outputs.predictions is not None
-                given = self.learner, self.group, self.pool, self.folder
-                self.grouping = SpreadGrouping(*given, *wanted)
+            self.grouping, self.game = opened(self, self.group)
+            return
         keep: Keep = "auto" if self.hindsight else "nothing"
         self.game = Game(self.learner, keep=keep, progress=False, kept_at=self.beside.get(ROWS))
 
@@ -466,7 +461,7 @@ class Run:
         """Make the certificate, write all files, and return the result."""
         from noregret.app.commands.run.concluding import certified, conclude, write_all
 
-        self.looking_back = self.hindsight and self.grouping is None and self.served is None
+        self.looking_back = self.hindsight and self.served is None
         began = time.perf_counter()
         if self.told is not None:
             self.told(self)

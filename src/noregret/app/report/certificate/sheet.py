@@ -143,11 +143,18 @@ def facts(certificate: Certificate) -> Iterator[Fact]:
         if any(text.startswith("classes=") for text in data.transforms):
             words += "; a class counts as known in the round in which it first appears"
         yield Fact("mistakes", figure(paid.mistakes), words)
-    best = certificate.hindsight
+    best, grouped = certificate.hindsight, certificate.groups
+    if grouped is not None:
+        from noregret.app.report.certificate.groups import facts_of_groups
+
+        yield from map(Fact._make, facts_of_groups(grouped))
     found = "the best in hindsight" if best.gap <= NARROW * abs(best.loss) else "the best found"
+    if grouped is not None:
+        found += " for all groups"
     among = f"{found} ({class_words(best)}{constant(certificate)}); {how_sure(best)}"
-    yield Fact("hindsight", figure(best.loss), among)
-    yield Fact("regret", *regret(certificate))
+    yield Fact("hindsight" if grouped is None else "for all", figure(best.loss), among)
+    size, words = regret(certificate)
+    yield Fact("regret", size, words if grouped is None else f"{words} for all groups")
 
 
 def class_words(best: Best) -> str:

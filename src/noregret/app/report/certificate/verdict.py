@@ -49,15 +49,22 @@ class Trivial(NamedTuple):
 
 def verdict_of(certificate: Certificate, trivial: Trivial | None = None) -> Verdict:
     """Return the verdict of a certificate; a bound above a trivial loss is no achievement."""
+    if certificate.groups is not None:
+        from noregret.app.report.certificate.groups import verdict_of_groups
+
+        return verdict_of_groups(certificate, certificate.groups, trivial)
     promise = certificate.theorem
-    if promise is None:
-        return Verdict(
-            "open",
-            "NO THEOREM",
-            f"No theorem covers {clean(certificate.learner)} with these parameters, so no bound is"
-            f" claimed. {which_would(certificate.learner, certificate.family)}",
-        )
-    return verdict_on(promise, trivial)
+    return no_theorem(certificate) if promise is None else verdict_on(promise, trivial)
+
+
+def no_theorem(certificate: Certificate) -> Verdict:
+    """Return the verdict where no theorem covers the learner."""
+    return Verdict(
+        "open",
+        "NO THEOREM",
+        f"No theorem covers {clean(certificate.learner)} with these parameters, so no bound is"
+        f" claimed. {which_would(certificate.learner, certificate.family)}",
+    )
 
 
 def verdict_on(promise: Promise, trivial: Trivial | None = None) -> Verdict:

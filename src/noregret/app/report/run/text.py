@@ -24,6 +24,7 @@ from noregret.app.report.run.words import (
     lost,
     measure_of,
     regret,
+    regret_per_group,
     standing_of,
     target_of,
     title,
@@ -111,6 +112,7 @@ def errors(result: Result) -> Iterator[Fact]:
         how = error_against(error.mine, error.hindsight, what, error.name) or what
         words = "; ".join(filter(None, [how, exact_fit(result)]))
         yield Fact("  hindsight", brief(error.hindsight), words)
+        yield from best_of_groups(result)
     if found.rmse is not None and error.name != "RMSE":
         yield Fact("RMSE", brief(found.rmse), previous_words(found.previous.rmse))
     if found.mae is not None and error.name != "MAE":
@@ -122,6 +124,18 @@ def errors(result: Result) -> Iterator[Fact]:
     if found.auc is not None:
         yield Fact("AUC", f"{found.auc:.4g}", auc_words(found.auc_doubt))
     yield from recalls(result)
+
+
+def best_of_groups(result: Result) -> Iterator[Fact]:
+    """Yield the error of the best fixed predictor of each group."""
+    if result.certificate is None or result.certificate.groups is None:
+        return
+    best, error = result.certificate.groups.hindsight, measure_of(result)
+    mean = best.loss / max(1, result.rows)
+    least = math.sqrt(max(0.0, mean)) if result.loss == "square" else mean
+    what = "the best fixed model of each group in hindsight"
+    how = error_against(error.mine, least, what, error.name) or what
+    yield Fact("  per group", brief(least), how)
 
 
 def previous_words(previous: float | None) -> str:
@@ -148,8 +162,13 @@ def promised(result: Result) -> Iterator[Fact]:
     found, certificate = regret(result), result.certificate
     if found is None or certificate is None:
         return
-    yield Fact("regret", *found)
-    promise = certificate.theorem
+    promise, grouped = certificate.theorem, certificate.groups
+    if grouped is not None:
+        from noregret.app.report.certificate.groups import promise_of
+
+        yield Fact("regret", *regret_per_group(result, grouped))
+        promise = promise_of(certificate, grouped)
+    yield Fact("regret" if grouped is None else "  for all", *found)
     if promise is not None and promise.bound is not None:
         words = bound_words(promise)
         yield Fact("bound", brief(promise.bound), f"proven limit on {words}")

@@ -12,6 +12,8 @@ from noregret.base.numbers import brief, clean, count, duration, known, megabyte
 
 if TYPE_CHECKING:
     from noregret.app.results.run import Result
+    from noregret.proof.certificates.certificate import Interval
+    from noregret.proof.certificates.groups import Grouped
 
 
 # The comparison class that is not named in sentences, and the words before a limit on its norm.
@@ -203,6 +205,7 @@ def best_fixed(result: Result) -> str:
     """Name the best fixed predictor in hindsight, and the class that it is the best of."""
     scaled = any(transform.startswith("scale=") for transform in result.transforms)
     of = " on the scaled features" if scaled else ""
+    of += " for all groups" if result.by_group else ""
     certificate = result.certificate
     comparator = LINEAR_MODELS if certificate is None else class_words(certificate.hindsight)
     name, found, norm = comparator.partition(UP_TO)
@@ -230,22 +233,47 @@ def regret(result: Result) -> tuple[str, str] | None:
     certificate = result.certificate
     if certificate is None:
         return None
-    lower, upper = certificate.regret.lower, certificate.regret.upper
+    ends, best = certificate.regret, certificate.hindsight
+    of_all = " for all groups" if certificate.groups is not None else ""
+    about = f"total loss minus that of the best fixed model{of_all}"
+    return regret_words(result, ends, about, best.seconds, least_words(result))
+
+
+def regret_per_group(result: Result, grouped: Grouped) -> tuple[str, str]:
+    """Return the regret against the best predictor of each group, and its definition."""
+    best = grouped.hindsight
+    about = "total loss minus that of the best fixed model of each group"
+    if best.reached < grouped.keys:
+        about += f" ({best.reached:,} of {grouped.keys:,} groups were searched in time)"
+    least = f"a total loss below {brief(max(0.0, best.loss - best.gap))}"
+    return regret_words(result, grouped.regret, about, best.seconds, least)
+
+
+def regret_words(
+    result: Result, ends: Interval, about: str, seconds: float | None, least: str
+) -> tuple[str, str]:
+    """Return a regret with its definition; an interval with how it can be made narrower."""
+    lower, upper = ends.lower, ends.upper
     if not math.isfinite(upper):
         return f"≥ {brief(lower)}", ""
+    narrow = is_narrow(ends, result.total)
 
     def shown(rows: int) -> str:
         low, high = brief(lower / rows), brief(upper / rows)
-        return high if proven(result) or low == high else f"{low} to {high}"
+        return high if narrow or low == high else f"{low} to {high}"
 
     each = f"; {shown(result.rows)} per row" if result.rows else ""
-    about, best = f"total loss minus that of the best fixed model{each}", certificate.hindsight
     if shown(1) == brief(upper):
-        return brief(upper), about
-    if best.seconds is None:
-        return shown(1), f"{about}; proven only that no fixed predictor has {least_words(result)}"
-    longer = f"--look-back {brief(max(LONGER, 10 * math.ceil(best.seconds)))}s narrows the range"
-    return shown(1), f"{about}; hindsight took {duration(result.looked_back)}; {longer}"
+        return brief(upper), about + each
+    if seconds is None:
+        return shown(1), f"{about}{each}; proven only that no fixed predictor has {least}"
+    longer = f"--look-back {brief(max(LONGER, 10 * math.ceil(seconds)))}s narrows the range"
+    return shown(1), f"{about}{each}; hindsight took {duration(result.looked_back)}; {longer}"
+
+
+def is_narrow(ends: Interval, total: float) -> bool:
+    """Return whether an interval of the regret is as good as a number."""
+    return ends.upper - ends.lower <= NARROW * max(abs(ends.lower), abs(total))
 
 
 def proven(result: Result) -> bool:
@@ -253,8 +281,7 @@ def proven(result: Result) -> bool:
     certificate = result.certificate
     if certificate is None:
         return False
-    lower, upper = certificate.regret.lower, certificate.regret.upper
-    return upper - lower <= NARROW * max(abs(lower), abs(certificate.loss.total))
+    return is_narrow(certificate.regret, certificate.loss.total)
 
 
 def least_words(result: Result) -> str:
@@ -330,16 +357,16 @@ def promise_words(result: Result, trivial: Trivial | None = None) -> str:
     if certificate is None:
         why = clean(result.uncertified or "").rstrip(".")
         return f"There is no certificate{f': {why}' if why else ''}."
-    if certificate.theorem is None:
+    if certificate.theorem is None and certificate.groups is None:
         return "No theorem covers these parameters, so no bound is claimed."
-    holds, failed = certificate.theorem.holds, certificate.theorem.failed
-    if holds:
-        said = vacuous(certificate.theorem.bound, trivial)
+    promise = certificate.theorem
+    if promise is not None and promise.holds:
+        said = vacuous(promise.bound, trivial)
         if said:
             return f"The theorem's bound holds, but it is {said}."
         return "The theorem's promise was kept."
-    if failed is not None:
-        return f"No bound is claimed, since ‘{clean(failed.name)}’ did not hold."
+    if promise is not None and promise.failed is not None:
+        return f"No bound is claimed, since ‘{clean(promise.failed.name)}’ did not hold."
     return judged(result).words
 
 

@@ -1,0 +1,293 @@
+"""The best predictor of each key in hindsight, and the theorems of the keys, summed over the keys.
+
+The game of each key is played again from the rows that were recorded, a part of the keys at a time,
+so that their rows fit into memory.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from noregret.base.compiled.losses import Loss
+from noregret.errors import NoRegretError
+from noregret.hindsight.blocks import padded
+from noregret.hindsight.losses import losses_of
+from noregret.hindsight.proofs.answer import Answer, Limits
+from noregret.hindsight.proofs.deadline import expired, time_limit
+from noregret.hindsight.proofs.rounding import downward, upward
+from noregret.hindsight.proofs.witness import BALL, LIMITED_NORM, REACH
+from noregret.linear.learner import is_of_classes
+from noregret.proof.certificates.certificate import Certificate, Interval
+from noregret.proof.certificates.groups import BestPerKey, Grouped, SummedPromise
+from noregret.proof.certificates.issue import candidates, within
+from noregret.proof.game.game import Game
+from noregret.proof.theorems.theorem import REGRETS, Theorem
+
+if TYPE_CHECKING:
+    from noregret.linear.groups import Groups
+    from noregret.linear.keyed_rows import Key
+    from noregret.proof.game.group_game import GroupGame
+    from noregret.proof.record.pages import Pages
+
+Floats = NDArray[np.float64]
+# Numbers of rows that are gathered at a time.
+MAX_GATHERED = 1 << 23
+# The least time limit that a certificate states.
+MIN_SECONDS = 1e-3
+# The relative difference up to which a game that is played again has the same loss.
+SAME_LOSS = 1e-9
+# Classes of predictors, where each key has a limit of its own.
+ALL = "all linear predictors"
+UP_TO_A_NORM = "all linear predictors, for some keys up to a norm"
+OWN_BALL = "linear predictors up to the norm of the key's last weights"
+
+
+class Found(NamedTuple):
+    """What is known of one key: its certificate, and the loss of its learner as it was played."""
+
+    certificate: Certificate
+    loss: float
+
+    @property
+    def replayed(self) -> bool:
+        """Whether the game that was certified has the loss of the one played."""
+        again = self.certificate.loss.total
+        return abs(again - self.loss) <= SAME_LOSS * max(abs(again), abs(self.loss))
+
+
+class Sums:
+    """Sums over the keys that were searched."""
+
+    def __init__(self) -> None:
+        self.losses: list[float] = []
+        self.lowers: list[float] = []
+        self.words: set[str] = set()
+        self.promises: list[tuple[float | None, float | None]] = []
+        self.exact, self.cut = True, False
+
+    def add(self, found: Found) -> None:
+        """Add a key."""
+        best, promise = found.certificate.hindsight, found.certificate.theorem
+        self.losses.append(best.loss)
+        self.lowers.append(best.loss - best.gap)
+        self.words.add(words_of(best.comparator))
+        self.exact = self.exact and best.exact
+        self.cut = self.cut or best.seconds is not None
+        if promise is not None:
+            bound = promise.bound if found.replayed else None
+            self.promises.append((promise.measured, bound))
+
+
+def best_per_key(game: GroupGame, limits: Limits, theorem: str | None) -> Grouped:
+    """Return the best predictor per key, the regret and the theorem's promise, over all keys."""
+    keys, codes, pages = game.keys, game.codes, game.ledger.pages
+    assert pages is not None
+    promised = candidates(game.learner, theorem)
+    seconds = math.inf if game.patient else limits.seconds
+    with time_limit(replace(limits, seconds=seconds)):
+        search = Search(game, keys, codes, limits)
+        # The first theorem whose assumptions hold for all keys, or else the first.
+        chosen, sums = (promised[0] if promised else None), None
+        for each in promised if len(promised) > 1 else ():
+            sums = search.sums(each.name, whole=True)
+            if sums is not None:
+                chosen = each
+                break
+        if sums is None:
+            sums = search.sums(None if chosen is None else chosen.name)
+    assert sums is not None
+    reached = len(sums.losses)
+    if reached < len(keys):
+        left = outcomes_from(pages, codes, reached)
+        sums.losses.append(trivial_loss(game, left, sums.words))
+        # No loss is below 0, unless it is written in Python.
+        sums.lowers.append(0.0 if type(game.learner.engine.loss) is Loss else -math.inf)
+    loss = total(sums.losses, upward)
+    lower = total(sums.lowers, downward)
+    best = BestPerKey(
+        in_words(sums.words),
+        loss,
+        Answer("", loss, lower, np.zeros(0)).gap,
+        sums.exact and reached == len(keys),
+        reached,
+        max(limits.seconds, MIN_SECONDS) if sums.cut or reached < len(keys) else None,
+    )
+    regret = Interval(game.loss - loss, game.loss - (loss - best.gap))
+    promise = None
+    if chosen is not None:
+        promise = summed(game, chosen, sums, regret, len(keys))
+    return Grouped(game.columns, len(keys), game.key_digest, best, regret, promise)
+
+
+class Search:
+    """The search for the best predictor of each key, as long as there is time."""
+
+    def __init__(
+        self, game: GroupGame, keys: list[Key], codes: NDArray[np.uint32], limits: Limits
+    ) -> None:
+        self.game, self.keys, self.codes, self.limits = game, keys, codes, limits
+        names, rounds, losses = game.groups.figures()
+        if sum(rounds) != game.rounds:
+            raise NoRegretError("the groups have learned outside this game since", "play a new one")
+        self.played = dict(zip(names, losses, strict=True))
+        self.columns = {name: at for at, name in enumerate(game.learner._entry.known.names)}
+
+    def sums(self, theorem: str | None, whole: bool = False) -> Sums | None:
+        """Return the sums over the keys; if ``whole``, None unless a theorem holds for all."""
+        game, sums = self.game, Sums()
+        assert game.ledger.pages is not None
+        rows = gathered(game.ledger.pages, self.codes, len(self.keys), game.width)
+        for number, X, y in rows:
+            if sums.losses and expired():
+                return None if whole else sums
+            key = self.keys[number]
+            own = compact(X, [self.columns[name] for name in features_of(game.groups, key)])
+            sums.add(Found(certified(game, own, y, theorem, self.limits), self.played[key]))
+            if whole and sums.promises[-1][1] is None:
+                return None
+        return sums
+
+
+def certified(
+    game: GroupGame, X: Any, y: Floats, theorem: str | None, limits: Limits
+) -> Certificate:
+    """Play the rows of one key again, and return the certificate."""
+    learner = game.groups.learner.clone()
+    outcomes: Any = y
+    if is_of_classes(learner):
+        assert is_of_classes(game.learner)
+        classes = game.learner.classes
+        outcomes = [classes[int(code)] for code in y.tolist()]
+    own = Game(learner, keep="rows", progress=False)
+    with own.recorded():
+        own.learn_many(X, outcomes)
+    return own.certificate(theorem, limits=limits)
+
+
+def gathered(
+    pages: Pages, codes: NDArray[np.uint32], keys: int, width: int
+) -> Iterator[tuple[int, Any, Floats]]:
+    """Yield each key's number, its rows and their outcomes."""
+    counts = np.bincount(codes, minlength=keys)
+    ends = np.cumsum(counts)
+    most = max(1, MAX_GATHERED // max(1, width))
+    first = 0
+    while first < keys:
+        before = int(ends[first] - counts[first])
+        last = max(first + 1, int(np.searchsorted(ends, before + most, "right")))
+        parts: list[tuple[Any, Floats]] = []
+        places: list[NDArray[np.uint32]] = []
+        row = 0
+        for X, y in pages.blocks():
+            own = codes[row : row + len(y)]
+            row += len(y)
+            chosen = np.flatnonzero((own >= first) & (own < last))
+            if len(chosen):
+                parts.append((padded(X, width)[chosen], y[chosen]))
+                places.append(own[chosen])
+        of_rows = np.concatenate(places)
+        order = np.argsort(of_rows, kind="stable")
+        X, y = joined([X for X, _ in parts])[order], np.concatenate([y for _, y in parts])[order]
+        stops = np.cumsum(counts[first:last]).tolist()
+        for number, start, stop in zip(range(first, last), [0, *stops], stops, strict=False):
+            yield number, X[start:stop], y[start:stop]
+        first = last
+
+
+def joined(parts: list[Any]) -> Any:
+    """Return tables as one, sparse if any is."""
+    if any(hasattr(part, "nnz") for part in parts):
+        from scipy import sparse
+
+        return sparse.csr_array(sparse.vstack(parts, format="csr"))
+    return np.concatenate(parts)
+
+
+def features_of(groups: Groups, key: Key) -> list[str]:
+    """Return the names of the features that a key's learner knows, in its order; empty for none."""
+    pooled = groups._pooled
+    if pooled is not None and key in pooled.slots:
+        return pooled.names
+    return list(groups._known(key)._entry.known.names)
+
+
+def compact(X: Any, columns: list[int]) -> Any:
+    """Return rows with the columns of a key's learner; sparse ones without names, with those used.
+
+    The order of features decides how sums are rounded.
+    """
+    if columns:
+        X = X[:, columns]
+    elif hasattr(X, "nnz"):
+        X = X[:, np.unique(X.indices)]
+    return X.toarray() if hasattr(X, "nnz") else X
+
+
+def outcomes_from(pages: Pages, codes: NDArray[np.uint32], first: int) -> Floats:
+    """Return the outcomes of the keys from a number on."""
+    parts, row = [np.zeros(0)], 0
+    for _, y in pages.blocks():
+        parts.append(y[codes[row : row + len(y)] >= first])
+        row += len(y)
+    return np.concatenate(parts)
+
+
+def trivial_loss(game: GroupGame, outcomes: Floats, words: set[str]) -> float:
+    """Return the loss of weights that are all zero, which every class of weights has."""
+    loss, classes = game.learner.engine.loss, is_of_classes(game.learner)
+    zero = {ALL, UP_TO_A_NORM, OWN_BALL} >= words or all(map(LIMITED_NORM.fullmatch, words))
+    if not zero or classes or type(loss) is not Loss:
+        raise NoRegretError(
+            "the best predictor of each group was not found in time", "use --look-back for more"
+        )
+    values = losses_of(loss, outcomes).value_above(np.zeros(len(outcomes)), np.zeros(len(outcomes)))
+    return upward(math.fsum(values.tolist()))
+
+
+def words_of(comparator: str) -> str:
+    """Return the class of predictors of a key without the limits that are its own."""
+    if REACH.fullmatch(comparator):
+        return UP_TO_A_NORM
+    own = BALL.fullmatch(comparator) and comparator.endswith("as long as the last weights")
+    return OWN_BALL if own else comparator
+
+
+def in_words(words: set[str]) -> str:
+    """Return the classes of all keys as one text."""
+    return "; ".join(sorted(words - {ALL} if UP_TO_A_NORM in words else words))
+
+
+def summed(
+    game: GroupGame, theorem: Theorem, sums: Sums, regret: Interval, keys: int
+) -> SummedPromise:
+    """Return the promise of a theorem, summed over the keys."""
+    held = sum(bound is not None for _, bound in sums.promises)
+    told = [measured for measured, _ in sums.promises if measured is not None]
+    low = high = math.nan
+    if theorem.quantity in REGRETS:
+        low, high = regret.lower, regret.upper
+    elif theorem.quantity == "loss" and theorem.measured is None:
+        low = high = game.loss
+    elif len(told) == keys:
+        low = high = math.fsum(told)
+    bound = holds = None
+    if held == keys:
+        bound = math.fsum(bound for _, bound in sums.promises if bound is not None)
+        holds = within(low, high, bound, game.loss)
+    measured = None if math.isnan(high) else high
+    return SummedPromise(theorem.name, theorem.quantity, measured, bound, holds, held)
+
+
+def total(values: list[float], rounded: Any) -> float:
+    """Return a sum, rounded outwards; of one number, itself."""
+    if len(values) == 1:
+        return values[0]
+    if not all(map(math.isfinite, values)):
+        return math.fsum(values)
+    return float(rounded(math.fsum(values)))

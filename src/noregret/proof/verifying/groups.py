@@ -1,0 +1,205 @@
+"""The rules for games with one learner per key: the best predictor of each key, and the theorem.
+
+A certificate has no witness per key. The interval that it states for the sum over the keys is
+confirmed if the interval found now, whose ends are both proven, lies within it; and, unless time
+had run out, if it is no wider than the search explains.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import Any
+
+from noregret.hindsight.proofs.answer import EXACT_FIT
+from noregret.limits import UNDERFLOW
+from noregret.proof.certificates.certificate import number
+from noregret.proof.certificates.groups import BestPerKey, Grouped
+from noregret.proof.certificates.issue import within
+from noregret.proof.game.best_per_key import ALL, UP_TO_A_NORM
+from noregret.proof.theorems.theorem import REGRETS
+from noregret.proof.verifying.comparing import (
+    MISSING,
+    ROUNDING,
+    SEARCHED,
+    TOLERANCE,
+    are_close,
+    close,
+    same,
+)
+from noregret.proof.verifying.judging import Judge, Rule
+from noregret.proof.verifying.played import equal
+from noregret.proof.verifying.verification import Line
+
+
+def both(judge: Judge) -> tuple[Grouped, Grouped]:
+    """Return the figures of groups, as stated and as found."""
+    stated, found = judge.replay.stated.groups, judge.replay.found.groups
+    assert stated is not None
+    assert found is not None
+    return stated, found
+
+
+def bests(judge: Judge) -> tuple[BestPerKey, BestPerKey]:
+    """Return the best predictors per key, as stated and as found."""
+    stated, found = both(judge)
+    return stated.hindsight, found.hindsight
+
+
+def slack_of(judge: Judge, best: BestPerKey) -> float:
+    """Return by how much a proven end may differ: rounding, or where the searches stopped."""
+    size = max(abs(best.loss), abs(best.loss - best.gap) if math.isfinite(best.gap) else 0.0)
+    fit = EXACT_FIT * (judge.replay.evidence().energy or 0.0) + UNDERFLOW
+    if best.exact:
+        return TOLERANCE * size + min(best.gap, SEARCHED * size) + fit
+    return SEARCHED * size + fit
+
+
+def classes(judge: Judge, path: str, stated: Any, found: Any) -> Line:
+    """Compare the class; of a larger one than is stated, the same is proven."""
+    line = same(path, stated, found)
+    if stated == UP_TO_A_NORM and found == ALL:
+        return replace(line, confirmed=True, note="proven for all")
+    return line
+
+
+def loss(judge: Judge, path: str, stated: Any, found: Any) -> Line:
+    """Check that the best predictors pay at most the stated sum, and not much less."""
+    said, best = bests(judge)
+    slack = slack_of(judge, best)
+    if stated < best.loss - slack:
+        return Line(path, stated, found, False, "no predictors with so little loss were found")
+    if said.seconds is None and stated > best.loss + slack:
+        return Line(path, stated, found, False, "better predictors were found")
+    return Line(path, stated, found, True, "sum over the keys")
+
+
+def gap(judge: Judge, path: str, stated: Any, found: Any) -> Line:
+    """Check the stated lower limit against the one proven now."""
+    said, best = bests(judge)
+    if math.isinf(said.gap) or math.isinf(best.gap):
+        agree = said.gap == best.gap or (said.seconds is not None and math.isinf(said.gap))
+        return Line(path, stated, found, agree)
+    claimed, lower, slack = said.loss - said.gap, best.loss - best.gap, slack_of(judge, best)
+    if claimed > lower + slack:
+        return Line(path, stated, found, False, "a higher lower limit than is proven")
+    if said.seconds is None and claimed < lower - slack:
+        return Line(path, stated, found, False, "more is proven than is stated")
+    return Line(path, stated, found, True, "lower limit on the sum over the keys")
+
+
+def exactness(judge: Judge, path: str, stated: Any, found: Any) -> Line:
+    """Compare whether all answers are closed forms; a search that was stopped may not say so."""
+    said, _ = bests(judge)
+    line = same(path, stated, found)
+    if said.seconds is not None and not stated:
+        return replace(line, confirmed=True, note="not known, as time ran out")
+    return line
+
+
+def reached(judge: Judge, path: str, stated: Any, found: Any) -> Line:
+    """Compare how many keys were searched, which depends on the machine if time ran out."""
+    said, _ = bests(judge)
+    if said.seconds is None:
+        return same(path, stated, found)
+    return Line(path, stated, found, 1 <= stated <= found, checked=False)
+
+
+def seconds(judge: Judge, path: str, stated: Any, found: Any) -> Line | None:
+    """Take note of when the search is said to have been stopped."""
+    if stated is MISSING:
+        return None
+    said, _ = bests(judge)
+    if said.exact:
+        return Line(path, stated, "none", False, "closed forms are not searched")
+    return Line(path, stated, stated, True, checked=False)
+
+
+def regret_lower(judge: Judge, path: str, stated: Any, found: Any) -> Line:
+    """Compare the lower end of the regret with the losses that are stated."""
+    said, _ = bests(judge)
+    paid = judge.replay.stated.loss.total
+    line = close(path, stated, paid - said.loss, ROUNDING, abs(paid) + abs(said.loss))
+    return line.given(judge.line("loss.total"), judge.line("groups.hindsight.loss"))
+
+
+def regret_upper(judge: Judge, path: str, stated: Any, found: Any) -> Line:
+    """Compare the upper end of the regret with the losses that are stated."""
+    said, _ = bests(judge)
+    paid, most = judge.replay.stated.loss.total, number(said.gap) or 0.0
+    upper = number(paid - (said.loss - said.gap))
+    line = close(path, stated, upper, ROUNDING, abs(paid) + abs(said.loss) + most)
+    return line.given(judge.line("loss.total"), judge.line("groups.hindsight.gap"))
+
+
+# The theorem.
+
+
+def is_open(judge: Judge) -> bool:
+    """Return whether time had run out, so that less may be claimed than is known."""
+    return bests(judge)[0].seconds is not None
+
+
+def measured(judge: Judge, path: str, stated: Any, found: Any) -> Line:
+    """Compare the bounded quantity; a regret is that of the certificate."""
+    said, _ = both(judge)
+    assert said.theorem is not None
+    if said.theorem.quantity in REGRETS:
+        line = close(path, stated, number(said.regret.upper), ROUNDING)
+        return line.given(judge.line("groups.regret.upper"))
+    if stated is None and is_open(judge):
+        return Line(path, stated, found, True, "not known, as time ran out")
+    return Line(path, stated, found, are_close(stated, found, precision(judge)))
+
+
+def precision(judge: Judge) -> float:
+    """Return the relative tolerance of a figure, which a search may have found."""
+    return TOLERANCE if bests(judge)[1].exact else SEARCHED
+
+
+def bound(judge: Judge, path: str, stated: Any, found: Any) -> Line:
+    """Compare the sum of the bounds."""
+    if stated is None and is_open(judge):
+        return Line(path, stated, found, True, "not claimed, as time ran out")
+    return Line(path, stated, found, are_close(stated, found, precision(judge)))
+
+
+def holds(judge: Judge, path: str, stated: Any, found: Any) -> Line:
+    """Compare the verdict with the stated figures."""
+    said, _ = both(judge)
+    promise, paid = said.theorem, judge.replay.stated.loss.total
+    assert promise is not None
+    own = None
+    if promise.bound is not None:
+        low = high = math.nan if promise.measured is None else promise.measured
+        if promise.quantity in REGRETS:
+            low, high = said.regret.lower, said.regret.upper
+        own = within(low, high, promise.bound, paid)
+    line = same(path, stated, own)
+    return line.given(judge.line("groups.theorem.bound"), judge.line("groups.theorem.measured"))
+
+
+def met(judge: Judge, path: str, stated: Any, found: Any) -> Line:
+    """Compare how many keys met the assumptions."""
+    if is_open(judge):
+        return Line(path, stated, found, 0 <= stated <= found)
+    return same(path, stated, found)
+
+
+RULES: dict[str, Rule] = {
+    **{f"groups.{name}": equal for name in ("columns", "keys", "digest")},
+    "groups.hindsight.class": classes,
+    "groups.hindsight.loss": loss,
+    "groups.hindsight.gap": gap,
+    "groups.hindsight.exact": exactness,
+    "groups.hindsight.reached": reached,
+    "groups.hindsight.seconds": seconds,
+    "groups.regret.lower": regret_lower,
+    "groups.regret.upper": regret_upper,
+    "groups.theorem.name": equal,
+    "groups.theorem.quantity": equal,
+    "groups.theorem.measured": measured,
+    "groups.theorem.bound": bound,
+    "groups.theorem.holds": holds,
+    "groups.theorem.keys": met,
+}
