@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import os
 import subprocess
 import sys
 from collections.abc import Callable
@@ -45,10 +46,19 @@ def runs(*commands: list[str]) -> list[Callable[[], object]]:
     return [partial(finish, command) for command in commands]
 
 
-def finish(command: list[str]) -> subprocess.CompletedProcess[str]:
-    """Run a command to its end; if it fails, so does the benchmark, in the command's words."""
+def finish(command: list[str], **variables: str) -> subprocess.CompletedProcess[str]:
+    """Run a command to its end, with more environment variables.
+
+    If it fails, so does the benchmark, in the command's words.
+    """
     done = subprocess.run(
-        command, capture_output=True, text=True, encoding="utf-8", cwd=ROOT, check=False
+        command,
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        cwd=ROOT,
+        check=False,
+        env=os.environ | variables,
     )
     if done.returncode != 0:
         raise Failed(f"{' '.join(command[:3])}: {done.stderr.strip() or done.returncode}")

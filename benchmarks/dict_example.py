@@ -18,16 +18,13 @@ from noregret import WidrowHoff
 
 PACKAGES = ("river",)
 RATE = 0.01
+TARGET = 10
 
 Examples = list[tuple[dict[str, float], float]]
 
 
 def run(quick: bool) -> Iterator[Row]:
-    # Few enough to stay in cache, as an example does that a stream has just made.
-    X, y = regression(300, 20)
-    keys = names(20)  # the same strings in every dict, as CSV readers and literals give them
-    dicts = [dict(zip(keys, x, strict=True)) for x in X.tolist()]
-    examples = list(zip(dicts, y.tolist(), strict=True))
+    examples = some_examples()
     must_agree(
         predict_and_learn(ours(), 3 * examples),
         predict_and_learn(river(), 3 * examples),
@@ -49,12 +46,21 @@ def run(quick: bool) -> Iterator[Row]:
     )
     beside = f"River {duration(peer_both)}"
     yield faster(
-        "dict of 20, predict_one + learn_one", duration(both), beside, peer_both / both, 10
+        "dict of 20, predict_one + learn_one", duration(both), beside, peer_both / both, TARGET
     )
     yield faster("dict of 20, both in one: play_one", duration(play), beside, peer_both / play)
     beside = f"River {duration(peer_learn)}"
     yield faster("dict of 20, learn_one alone", duration(learn), beside, peer_learn / learn)
-    yield strings(keys, y.tolist(), seconds=0 if quick else 2)
+    outcomes = [outcome for _, outcome in examples]
+    yield strings(list(examples[0][0]), outcomes, seconds=0 if quick else 2)
+
+
+def some_examples() -> Examples:
+    """Return few enough examples to stay in cache, as one does that a stream has just made."""
+    X, y = regression(300, 20)
+    keys = names(20)  # the same strings in every dict, as CSV readers and literals give them
+    dicts = [dict(zip(keys, x, strict=True)) for x in X.tolist()]
+    return list(zip(dicts, y.tolist(), strict=True))
 
 
 def strings(keys: list[str], y: list[float], seconds: float) -> Row:

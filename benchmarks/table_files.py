@@ -46,6 +46,7 @@ from noregret.streams import read_csv, read_parquet
 
 PACKAGES = ("pandas", "pyarrow", "scikit-learn")
 RATE = 0.05
+TARGET = 8
 CHUNK = 200_000  # the best for the peer of 5,000 to 1,000,000
 
 
@@ -74,7 +75,7 @@ def compare(kind: str, path: Path, rows: int) -> Iterator[Row]:
     work = f"{kind} of {rows:,} × 20, {size / 1e6:.0f} MB, whole command"
     bare = min(without_imports)
     beside = f"pandas and SGDRegressor {duration(theirs)}, {duration(bare)} without imports"
-    yield faster(f"{work}, learning only", duration(learning), beside, theirs / learning, 8)
+    yield faster(f"{work}, learning only", duration(learning), beside, theirs / learning, TARGET)
     yield faster(f"{work}, with certificate", duration(certified), beside, theirs / certified)
     yield Row(
         f"{work}, learning only, against reading",
