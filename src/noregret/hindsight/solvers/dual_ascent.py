@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from noregret.hindsight.ascent import ascend
 from noregret.hindsight.classes.ball import Ball
 from noregret.hindsight.losses import Clipped, Logistic, Losses
-from noregret.hindsight.proofs.answer import Limits, share
+from noregret.hindsight.proofs.answer import GOOD_GAP, Limits, share
 from noregret.hindsight.proofs.deadline import expired, tell, time_limit
 from noregret.hindsight.proofs.rounding import Floats, norm
 from noregret.hindsight.rows import Rows
@@ -35,7 +35,7 @@ STALLED, MIN_CUT = 6, 0.3
 # While a pass raises the lower bound by this share, the gap is not small: the loss is not computed.
 RISING = 0.05
 # Later on it is computed every MAX_UNPAID passes, and after each that raises the bound by less
-# than the tolerance: the gap is about one to four times as large as the last rise.
+# than a gap that may suffice: the gap is about one to four times as large as the last rise.
 MAX_UNPAID = 3
 # How far slopes are moved on, as a share of what the last pass moved them.
 MOMENTUM = 0.4
@@ -95,7 +95,7 @@ class Climb:
         while len(gaps) < limits.steps and self.has_multiplier():
             self.move_on()
             self.pass_over(shuffled(random, self.rows.shape[0]))
-            self.look(limits.tolerance)
+            self.look(max(limits.tolerance, GOOD_GAP))
             tell(found.loss, found.lower)
             gaps.append(found.gap)
             if found.is_close(limits) or expired(share(found.gap, found.loss)):
@@ -146,7 +146,7 @@ class Climb:
             if expired():
                 break
 
-    def look(self, tolerance: float = math.inf) -> None:
+    def look(self, enough: float = math.inf) -> None:
         """Evaluate the slopes, and their predictor if the gap may be small; scale the slopes."""
         found, losses, ball = self.found, self.losses, self.ball
         size = norm(self.gradient)
@@ -162,7 +162,7 @@ class Climb:
         slow = not lower - found.lower > RISING * abs(lower)
         self.is_steady = rises and slow
         self.passes_unpaid += 1
-        near = not lower - found.lower > tolerance * abs(lower)
+        near = not lower - found.lower > enough * abs(lower)
         if slow and (near or self.passes_unpaid >= MAX_UNPAID):
             self.pay()
         if rises:
