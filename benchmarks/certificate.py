@@ -1,9 +1,10 @@
 """The cost of a certificate: recording while playing, and computing it afterwards.
 
-Learning a row of 100 numbers takes 0.1 µs of processor time, which is little more than reading it
-from memory. A certificate needs the digest of 824 bytes, 0.33 µs at 2.5 GB/s, and 5,151 products of
-the Gram matrix, 0.26 µs at 40 GFLOP/s, nearly the most that AVX2 can do; writing the row down takes
-0.04 µs. So it cannot be less than 7 times the processor time of learning, whatever surrounds it.
+Learning a row of 100 numbers takes 0.05 µs of processor time on a Zen 5 core with AVX-512. A
+certificate needs the digest of 824 bytes, 0.13 µs at 6.5 GB/s, and 5,151 products of the Gram
+matrix, 0.10 µs at 52 billion products per second; copying the row and careful sums take 0.03 µs.
+That is six times the processor time of learning, and three times by the wall if two threads
+share it without a wait.
 """
 
 from __future__ import annotations
