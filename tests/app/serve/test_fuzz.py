@@ -48,5 +48,13 @@ def answered(case: Any) -> None:
             body["x"] = {"a": len(body["x"])}
         body.pop("params", None)  # what is valid depends on the learner
         if "y" in body:  # classes of one kind, and numbers that let no weights diverge
-            body["y"] = hash(str(body["y"])) % 7
+            body["y"] = len(str(body["y"])) % 7
+            if "x" in body:
+                body["x"] = {name: small(value) for name, value in body["x"].items()}
     case.call_and_validate()
+
+
+def small(value: Any) -> Any:
+    """Return a number of size 1 or less; leave other values as they are."""
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    return max(-1.0, min(1.0, value)) if is_number else value
