@@ -70,6 +70,7 @@ napoleon_use_rtype = False
 # Names that other packages document, or that have no public page.
 nitpick_ignore_regex = [
     ("py:.*", r"(numpy|np|pathlib|collections\.abc)\..*"),
-    ("py:.*", r"(.*\.)?(ndarray|NDArray|Path|Any|Floats|[AKLN]|G_co|Key|Clock|Quantity|Ledger)"),
+    ("py:.*", r"(.*\.)?(ndarray|NDArray|Path|Any|Floats|[AKLNRST]|G_co|Key|Clock|Quantity|Ledger)"),
     ("py:.*", r"(.*\.)?(Arms|Player|WeakLearner|Weigher|Wording|Factor|TypeAliasForwardRef)"),
+    ("py:.*", r"(.*\.)?(Pages|LearnerLike|Shard|Sharded)"),
 ]

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from noregret.base.algorithm import Named
 from noregret.base.packing import of_prefix, with_prefix
-from noregret.batch.intake import FixedPredictor
 from noregret.errors import NoRegretError
+from noregret.linear.fixed_predictor import FixedPredictor
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -18,9 +18,9 @@ from noregret.proof.record.figures import books_of
 from noregret.proof.record.parts_digest import Part, PartsDigest, parts_of
 
 if TYPE_CHECKING:
-    from noregret.batch.intake import FixedPredictor
     from noregret.batch.method import Batch
     from noregret.batch.summed import Summed
+    from noregret.linear.fixed_predictor import FixedPredictor
 
 Floats = NDArray[np.float64]
 # Transforms of a row by which it depends on those before it.

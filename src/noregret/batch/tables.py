@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from noregret.batch.intake import FixedPredictor
 from noregret.errors import NoRegretError
 from noregret.hindsight import Rows
 from noregret.linear import inputs
+from noregret.linear.fixed_predictor import FixedPredictor
 from noregret.proof.game.game import Game
 
 # The largest number of cells of a table that is passed to another library as a dense array.

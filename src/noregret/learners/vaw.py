@@ -33,6 +33,7 @@ WITHIN_DIGITS = AtMost(
 )
 
 if TYPE_CHECKING:
+    from noregret.proof.game.shards import ShardsEvidence
     from noregret.proof.record.moment import Moment
     from noregret.proof.theorems.evidence import Evidence
 
@@ -41,6 +42,13 @@ def promise(evidence: Evidence) -> float:
     """Return the least L(u) + λ‖u‖², plus Y² ln det(A/λ)."""
     hindsight = evidence.best_ridge(evidence.params["penalty"], 1.0).loss
     return hindsight + evidence.largest("outcome") ** 2 * float(evidence.account("log_det")[0])
+
+
+def promise_of_shards(evidence: ShardsEvidence) -> float:
+    """Return the least L(u) + Kλ‖u‖², plus Y² Σ ln det(A_k/λ)."""
+    penalty = len(evidence.shards) * evidence.params["penalty"]
+    volumes = float(evidence.account("log_det").sum())
+    return evidence.best_ridge(penalty, 1.0).loss + evidence.largest("outcome") ** 2 * volumes
 
 
 def so_far(moment: Moment) -> float | None:
@@ -106,6 +114,25 @@ class Vaw(Learner):
             covers=lambda p: p["forgetting"] == 1,
             source="Vovk, 2001; Azoury and Warmuth, 2001",
         ),
+    )
+
+    _shard_theorem = Theorem(
+        name="vaw-shards",
+        quantity="loss",
+        formula=(
+            r"\sum_k L_k \le \min_u \left[ L_u + K \lambda \|u\|^2 \right]"
+            r" + Y^2 \sum_k \ln\det\frac{A_k}{\lambda}"
+        ),
+        plain="loss <= min over u of  L(u) + K penalty ‖u‖²,  + Y² Σ ln det(A_k/penalty)",
+        where=(
+            r"$K$ is the number of shards, $L_k$ the loss of the learner on shard $k$ and $L_u$"
+            r" that of one $u$ on the rows of all shards; $A_k$ is the final $A$ of shard $k$ and"
+            r" $Y = \max_t |y_t|$"
+        ),
+        assumptions=theorems[0].assumptions,
+        bound=promise_of_shards,
+        covers=lambda p: p["forgetting"] == 1,
+        source="the sum of the bounds of Vovk, 2001, and Azoury and Warmuth, 2001, at one u",
     )
 
     def __init__(self, penalty: float = 1.0, forgetting: float = 1.0) -> None:

@@ -120,6 +120,26 @@ class WidrowHoff(Learner):
         ),
     )
 
+    _shard_theorem = Theorem(
+        name="widrow-hoff-shards",
+        quantity="loss",
+        formula=(
+            r"\sum_k L_k \le \min_u \left[ \frac{L_u}{1-\eta}"
+            r" + K\,\frac{X^2\|u\|^2}{\eta} \right]"
+        ),
+        plain="loss <= min over u of  L(u)/(1-rate) + K norm² ‖u‖²/rate",
+        where=r"$K$ is the number of shards, $L_k$ the loss of the learner on shard $k$ and $L_u$"
+        " that of one $u$ on the rows of all shards",
+        assumptions=theorems[0].assumptions,
+        bound=lambda e: (
+            e.best_ridge(
+                promise(e.params)["penalty"] * len(e.shards), promise(e.params)["scale"]
+            ).loss
+        ),
+        covers=lambda p: p["step"] == "explicit",
+        source="the sum of the bounds of Cesa-Bianchi, Long and Warmuth, 1996, at one u",
+    )
+
     def __init__(self, rate: float = 0.1, norm: float = 1.0, step: str = "explicit") -> None:
         positive("rate", rate)
         if not 1e-75 < positive("norm", norm) < 1e75:

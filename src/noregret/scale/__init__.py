@@ -6,12 +6,13 @@ it can be repeated anywhere, and a lost worker costs only time. Large results go
 folder that all workers can use.
 
 ``Processes`` are workers on this machine, ``RayCluster`` those of a Ray cluster. ``fit`` fits a
-method that needs only sums.
+method that needs only sums, ``play`` plays shards of the rows with a learner each.
 """
 
 from noregret.scale.fitting import fit
+from noregret.scale.playing import play
 from noregret.scale.pool import Pool, pool_of
 from noregret.scale.processes import Processes
 from noregret.scale.ray_cluster import RayCluster
 
-__all__ = ["Pool", "Processes", "RayCluster", "fit", "pool_of"]
+__all__ = ["Pool", "Processes", "RayCluster", "fit", "play", "pool_of"]

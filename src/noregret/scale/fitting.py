@@ -148,7 +148,7 @@ def fitted(method: S, stream: Stream, pool: Pool, rows: int = BLOCK_ROWS) -> S:
 
     game = merged(0, -(-survey.rows // rows)).game
     assert game is not None
-    names = None if survey.columns.named else game.intake.feature_names
+    names = survey.feature_names(game.width)
     game.intake.describe(survey.transforms, survey.target, names)
     game.method = game.learner = method
     method._adopt(game)

@@ -15,7 +15,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from noregret.base.positions import Positions
 from noregret.errors import NoRegretError, Place, Use, WrongUsage
+from noregret.limits import INTERCEPT
 from noregret.scale.parts import Data, located, parts_of
 from noregret.scale.pool import Pool
 from noregret.scale.row_files import moved, rows_in
@@ -173,6 +175,12 @@ class Survey:
         if dense and columns.named:
             columns = replace(columns, known=columns.known[: arrays["X"].shape[1]])
         return Block(X, y, place_of, {}, booleans=booleans), columns
+
+    def feature_names(self, count: int) -> Sequence[str] | None:
+        """Return the names of columns without names, as users know them; None if they have some."""
+        if self.columns.named:
+            return None
+        return Positions(count, [INTERCEPT] if self.columns.options.intercept else ())
 
     def named(self, error: NoRegretError) -> NoRegretError:
         """Return an error that names its file as the user does, and counts lines from its start."""

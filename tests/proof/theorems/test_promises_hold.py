@@ -32,8 +32,12 @@ def test_what_is_promised_is_kept(name: str, plan: Plan) -> None:
 
 
 def test_every_bound_is_tried() -> None:
-    """But for those of a population (test_online_to_batch) and of late labels (tests/service)."""
-    assert set(BOUNDED) - set(CASES) == {"delayed-gradient", "online-to-batch-high-probability"}
+    """But for those of a population, of late labels and of shards.
+
+    These are in test_online_to_batch, tests/service and tests/scale/test_shards.
+    """
+    others = {"delayed-gradient", "online-to-batch-high-probability"}
+    assert set(BOUNDED) - set(CASES) == others | {"vaw-shards", "widrow-hoff-shards"}
 
 
 @in_turn("variant", VARIANTS)

@@ -34,7 +34,7 @@ from noregret.proof.theorems.theorem import Theorem
 
 if TYPE_CHECKING:
     from noregret.batch.evidence import BatchEvidence
-    from noregret.batch.intake import FixedPredictor
+    from noregret.linear.fixed_predictor import FixedPredictor
 
 Floats = NDArray[np.float64]
 # Rows with less than this fraction of the largest weight are left out of a proof.

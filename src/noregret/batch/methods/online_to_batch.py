@@ -22,12 +22,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from noregret.base.registry import built, find, register
-from noregret.batch.intake import FixedPredictor
 from noregret.batch.method import Batch, Solution
 from noregret.batch.online_game import OnlineGame, Pass, ready_to_pass, shuffled
 from noregret.batch.tables import played
 from noregret.checks import one_of, seed_of
 from noregret.linear.engine.boolean_rules import Conjunction, Winnow1
+from noregret.linear.fixed_predictor import FixedPredictor
 from noregret.linear.learner import Learner
 from noregret.proof.theorems.assumptions import CONVEX, Finding, Shown, Structural, Trusted
 from noregret.proof.theorems.averaging import HIGH_PROBABILITY, mean_loss

@@ -115,6 +115,11 @@ class Certifiable(ABC):
         return None
 
     @property
+    def sharded(self) -> int:
+        """The number of shards that learners have played apart; 0 for one learner."""
+        return 0
+
+    @property
     def averaged(self) -> bool:
         """True if ``noregret.averaged`` makes the learner predict with the mean of its weights."""
         return False

@@ -120,6 +120,7 @@ class Certificate:
     such as ``learners`` or ``experts``. ``further`` are promises of other theorems, if any. If each
     key has a learner of its own, ``hindsight`` and ``regret`` are about one predictor for all keys,
     and ``groups`` is about the best predictor of each key.
+    With ``shards``, that many learners have each played a part of the data.
     """
 
     learner: str
@@ -134,6 +135,7 @@ class Certificate:
     family: str = LINEAR
     further: tuple[Promise, ...] = ()
     groups: Grouped | None = None
+    shards: int = 0
 
     def to_dict(self) -> dict[str, Any]:
         """Return the contents of the JSON file."""
@@ -172,6 +174,8 @@ class Certificate:
             learner["averaged"] = True
         if self.family != LINEAR:
             learner["family"] = self.family
+        if self.shards:
+            learner["shards"] = self.shards
         contents: dict[str, Any] = {
             "format": FORMAT,
             "learner": learner,

@@ -236,6 +236,7 @@ def certificate_of(contents: Mapping[str, Any]) -> Certificate:
         family,
         tuple(promise_of(each, known) for each in contents.get("further", ())),
         grouped_of(contents),
+        contents["learner"].get("shards", 0),
     )
 
 

@@ -140,6 +140,7 @@ def certified(
         game.averaged,
         learner.family,
         further,
+        shards=game.sharded,
     )
     if cut_short and exact and not issued.leaves_open:  # a closed form, and all is known
         issued = replace(issued, hindsight=replace(issued.hindsight, seconds=None))

@@ -18,7 +18,7 @@ def all_theorems() -> dict[str, tuple[Theorem, type[Any] | None]]:
     """Return every theorem by name, with its learner; None if it is about many."""
     found: dict[str, tuple[Theorem, type[Any] | None]] = {}
     for kind in all_algorithms():
-        for theorem in kind.theorems:
+        for theorem in (*kind.theorems, *of_shards(kind)):
             if theorem.name in found:
                 raise ValueError(f"two theorems are called {theorem.name!r}")
             found[theorem.name] = (theorem, kind)
@@ -29,10 +29,17 @@ def all_theorems() -> dict[str, tuple[Theorem, type[Any] | None]]:
 def theorems_of(learner: str, family: str) -> dict[str, Theorem]:
     """Return the theorems about a learner, by name; for an unknown one, the general ones."""
     try:
-        own = find(learner, family).theorems
+        kind = find(learner, family)
+        own = (*kind.theorems, *of_shards(kind))
     except ValueError:
         own = ()
     return {theorem.name: theorem for theorem in (*own, *general_theorems)}
+
+
+def of_shards(kind: type[Any]) -> tuple[Theorem, ...]:
+    """Return the theorem of a learner about shards, if it has one."""
+    theorem = getattr(kind, "_shard_theorem", None)
+    return () if theorem is None else (theorem,)
 
 
 def find_theorem(name: str) -> tuple[Theorem, type[Any] | None]:

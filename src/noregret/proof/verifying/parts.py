@@ -11,6 +11,7 @@ from typing import Any
 from noregret.errors import CertificateError
 from noregret.proof.certificates.certificate import Played
 from noregret.proof.game.game import play
+from noregret.proof.game.shards import Sharded, play_shards
 from noregret.proof.record.parts_digest import Part, PartsDigest
 from noregret.streams import stream_of
 from noregret.streams.options import Options
@@ -25,6 +26,8 @@ def play_rows(
     keys: Any = None,
 ) -> Any:
     """Play data with their rows kept, digested in the parts that a certificate lists, if any."""
+    if isinstance(learner, Sharded):
+        return play_shards(learner, parts, stream, outcomes, target)
     if not parts:
         return play(learner, stream, outcomes, target=target, keep="rows", keys=keys)
     game = learner._new_game(keep="rows")

@@ -86,7 +86,7 @@ def mistakes(judge: Judge, path: str, stated: Any, found: Any) -> Line:
 # given or not: the certificate is true of the file either way.
 EXACTLY: tuple[str, ...] = (
     *("format", "given", "loss.name"),
-    *(f"learner.{name}" for name in ("name", "params", "averaged", "family")),
+    *(f"learner.{name}" for name in ("name", "params", "averaged", "family", "shards")),
     *(f"data.{name}" for name in ("rounds", "features", "digest", "transforms")),
 )
 RULES: dict[str, Rule] = {

@@ -23,6 +23,7 @@ from noregret.proof.certificates.file import certificate_of, checked, read_conte
 from noregret.proof.certificates.issue import beside, candidates
 from noregret.proof.game.group_game import GroupGame
 from noregret.proof.game.late_game import LateGame, events_of, field_of, plain_of
+from noregret.proof.game.shards import Sharded
 from noregret.proof.theorems.averaging import averaged
 from noregret.proof.theorems.theorem import REGRETS
 from noregret.proof.verifying.comparing import SEARCHED, TOLERANCE, are_close
@@ -159,6 +160,10 @@ def rebuilt(stated: Certificate, loss: Loss | None) -> Any:
             for name, value in stated.params.items()
         }
         learner = built(find(stated.learner, stated.family), params)
+        if stated.shards:
+            if stated.averaged or stated.groups or len(stated.data.parts) != stated.shards:
+                raise ValueError(f"shards: {stated.shards}, and data.parts lists others")
+            return Sharded(learner)
         learner = averaged(learner) if stated.averaged else learner
         return learner if stated.groups is None else Groups(learner)
     except (NoRegretError, *UNUSABLE) as error:

@@ -73,6 +73,8 @@ def sheet_of(certificate: Certificate) -> Sheet:
     weights = [item for item in witness.items() if abs(item[1]) > DUST * largest]
     heaviest = sorted(weights, key=by_weight)[:HEAVIEST]
     name = f"averaged({certificate.learner})" if certificate.averaged else certificate.learner
+    if certificate.shards:
+        name = f"{certificate.shards:,} shards of {name}"
     return Sheet(
         clean(name),
         ", ".join(f"{clean(key)} = {told(value)}" for key, value in params if value is not None),

@@ -1,0 +1,279 @@
+"""Learners on shards of one stream, with one certificate for all rows.
+
+Each learner has its own part of the rows, and its own theorem, against every u: the sum of their
+losses is at most the sum of their bounds at one u, the best for all rows together. So nothing about
+the shards need be trusted, and averaging their weights is not needed, which has no such theorem.
+"""
+
+from __future__ import annotations
+
+import copy
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import accumulate
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from noregret.hindsight import LeastSquares, Limits
+from noregret.hindsight.blocks import padded
+from noregret.linear.fixed_predictor import FixedPredictor
+from noregret.linear.learner import Learner, Measurement
+from noregret.proof.certificates.certifiable import Certifiable
+from noregret.proof.game.game import Game
+from noregret.proof.record.figures import Books
+from noregret.proof.record.ledger import Ledger
+from noregret.proof.record.pages import Pages
+from noregret.proof.record.parts_digest import Part, PartsDigest, parts_of, reduced
+from noregret.proof.theorems.evidence import Evidence
+from noregret.proof.theorems.theorem import Theorem
+
+Floats = NDArray[np.float64]
+
+
+class Sharded:
+    """A learner of which there is one per shard.
+
+    Parameters
+    ----------
+    learner
+        The learner, untrained; its class has a theorem about shards.
+    """
+
+    def __init__(self, learner: Learner) -> None:
+        theorem = learner._shard_theorem
+        if theorem is None or not theorem.covers(learner.params):
+            raise ValueError(
+                f"no theorem is known for shards of {learner!r}: use WidrowHoff with explicit"
+                " steps, or Vaw without forgetting"
+            )
+        self.learner = learner
+        self.theorems: tuple[Theorem, ...] = (theorem,)
+
+    @property
+    def name(self) -> str:
+        """The name of the learner."""
+        return self.learner.name
+
+    @property
+    def family(self) -> str:
+        """The family of the learner."""
+        return self.learner.family
+
+    @property
+    def params(self) -> Mapping[str, Any]:
+        """The parameters of the learner."""
+        return self.learner.params
+
+    def __repr__(self) -> str:
+        return f"shards of {self.learner!r}"
+
+
+@dataclass
+class Shard:
+    """The result of one shard: the figures of its game, the sums over its rows, their digest.
+
+    ``first_over`` has the round in which a measurement first exceeded a limit.
+    """
+
+    books: Books
+    sums: LeastSquares
+    part: Part
+    first_over: dict[tuple[str, float], int | None] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, game: Game) -> Shard:
+        """Return the result of a game that has kept sums."""
+        ledger = game.ledger
+        ledger.check()
+        assert ledger.sums is not None
+        first = {
+            watched: ledger.recorder.first_violation(number)
+            for number, watched in enumerate(ledger.watched)
+        }
+        (part,) = parts_of(ledger.digest, game.rounds)
+        return cls(ledger.books, ledger.sums, part, first, game.learner._notes())
+
+
+class ShardsGame(Certifiable):
+    """The games of all shards as one.
+
+    Parameters
+    ----------
+    learner
+        The learner, one of which played each shard.
+    shards
+        The results, in the order of the rows.
+    learners
+        The learners at the end of their shards, if they are wanted.
+    pages
+        The rows of all shards, if they were kept.
+    """
+
+    def __init__(
+        self,
+        learner: Sharded,
+        shards: Sequence[Shard],
+        learners: Sequence[Learner] = (),
+        pages: Pages | None = None,
+    ) -> None:
+        super().__init__()
+        self.learner: Sharded = learner
+        self.shards, self.learners = list(shards), list(learners)
+        self.ledger = Ledger(learner.learner.clone(), "sums" if pages is None else "rows")
+        ledger, books = self.ledger, books_of([shard.books for shard in shards])
+        ledger.books, ledger.pages = books, pages
+        ledger.digested = ledger.entered = books.rounds
+        ledger.digest = PartsDigest([shard.part for shard in shards])
+        ledger.sums = None if pages is not None else self.merged()
+
+    def merged(self) -> LeastSquares:
+        """Return the sums over all rows, merged over a tree that depends on the shards only."""
+        width = self.ledger.books.features
+        wide = [LeastSquares(width).merge(shard.sums) for shard in self.shards]
+        return reduced(wide, lambda left, right: left.merge(right))
+
+    @property
+    def rounds(self) -> int:
+        """The number of rows in all shards."""
+        return self.ledger.books.rounds
+
+    @property
+    def width(self) -> int:
+        """The number of features seen."""
+        return self.ledger.books.features
+
+    @property
+    def feature_names(self) -> list[str]:
+        """The names of the features, as users know them."""
+        return list(self.names or self.ledger.books.names or map(str, range(self.width)))
+
+    @property
+    def digest(self) -> str:
+        """A digest of the data, a tree over the shards."""
+        return self.ledger.digest_text()
+
+    @property
+    def parts(self) -> tuple[Part, ...]:
+        """The shards."""
+        return tuple(shard.part for shard in self.shards)
+
+    @property
+    def sharded(self) -> int:
+        """The number of shards."""
+        return len(self.shards)
+
+    @property
+    def loss(self) -> float:
+        """The sum of the losses of all shards."""
+        return self.ledger.books.loss
+
+    @property
+    def loss_name(self) -> str:
+        """The name of the loss."""
+        return self.learner.learner.engine.loss.name
+
+    def check(self) -> None:
+        """Raise an error if the record of the game is incomplete."""
+        self.ledger.check()
+
+    def evidence(
+        self, given: Mapping[str, Any], limits: Limits, answers: dict[Any, Any] | None = None
+    ) -> ShardsEvidence:
+        """Return the evidence for the theorem."""
+        found = self.answers if answers is None else answers
+        return ShardsEvidence(self, given, limits, found)
+
+    def from_sums(self) -> ShardsGame | None:
+        """Return this game with only sums over its rows."""
+        other = copy.copy(self)
+        other.ledger, other.answers = copy.copy(self.ledger), {}
+        other.ledger.sums, other.ledger.pages = self.merged(), None
+        return other
+
+
+class ShardsEvidence(Evidence):
+    """The evidence of all shards for the theorem."""
+
+    def __init__(
+        self, game: ShardsGame, given: Mapping[str, Any], limits: Limits, answers: dict[Any, Any]
+    ) -> None:
+        super().__init__(game.ledger, given, limits, answers, game.names)
+        self.shards = game.shards
+
+    def first_over(self, measure: str, limit: float) -> int | None:
+        """Return the first row in which a measurement exceeded a limit."""
+        sizes = [shard.part.rounds for shard in self.shards]
+        for before, shard in zip([0, *accumulate(sizes)], self.shards, strict=False):
+            if (first := shard.first_over.get((measure, limit))) is not None:
+                return before + first
+        return None
+
+
+def books_of(books: Sequence[Books]) -> Books:
+    """Return the figures of several games as those of one."""
+    longest = max(books, key=lambda each: each.features)
+    measured = {
+        name: Measurement(
+            max(each.measured[name].largest for each in books), measurement.limit, None
+        )
+        for name, measurement in longest.measured.items()
+    }
+    accounts = {
+        name: np.concatenate([each.accounts[name] for each in books]) for name in longest.accounts
+    }
+    return Books(
+        sum(each.rounds for each in books),
+        math.fsum(each.loss for each in books),
+        sum(each.mistakes for each in books),
+        longest.features,
+        longest.names,
+        measured,
+        math.fsum(each.gradient_squares for each in books),
+        max(each.largest_loss for each in books),
+        max(each.norm for each in books),
+        accounts,
+    )
+
+
+# A replay by one process.
+
+
+def play_shards(
+    learner: Sharded,
+    parts: Sequence[Part],
+    stream: Any,
+    outcomes: Any = None,
+    target: str | None = None,
+) -> ShardsGame:
+    """Play the shards of data one after the other, and keep the rows."""
+    intake = Game(FixedPredictor(learner.learner.engine.loss), keep="rows", progress=False)
+    intake.ledger.digest = PartsDigest(sizes=[part.rounds for part in parts])
+    intake.play(stream, outcomes, target=target)
+    ledger = intake.ledger
+    ledger.check()
+    assert isinstance(ledger.digest, PartsDigest)
+    assert ledger.pages is not None
+    found = ledger.digest.parts
+    width, left, games = ledger.books.features, [part.rounds for part in found], list[Game]()
+    for rows, y in ledger.pages.blocks():
+        X, at = padded(rows, width), 0
+        while at < len(y):
+            if not games or not left[len(games) - 1]:
+                games.append(Game(learner.learner.clone(), keep="sums", progress=False))
+            count = min(left[len(games) - 1], len(y) - at)
+            with games[-1].recorded():
+                games[-1].learn_many(X[at : at + count], y[at : at + count])
+            left[len(games) - 1] -= count
+            at += count
+    shards = [Shard.of(game) for game in games]
+    for shard, part in zip(shards, found, strict=True):  # of features by name, as they were read
+        shard.part = part
+    game = ShardsGame(learner, shards, [game.learner for game in games], ledger.pages)
+    books = ledger.books
+    game.ledger.books = game.ledger.books._replace(features=width, names=books.names)
+    game.describe(intake.transforms, intake.target, intake.names)
+    return game

@@ -1,0 +1,145 @@
+"""Learners on shards of one stream, each played by a worker, with one certificate for all rows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from noregret.base.model_file import dumps, loads
+from noregret.checks import whole
+from noregret.errors import NoRegretError
+from noregret.linear.learner import Learner
+from noregret.proof.game.game import Game
+from noregret.proof.game.play_blocks import play_block
+from noregret.proof.game.shards import Shard, Sharded, ShardsGame
+from noregret.proof.record.parts_digest import BLOCK_ROWS, MAX_PARTS
+from noregret.scale.fitting import stream_of
+from noregret.scale.pool import Pool
+from noregret.scale.processes import Processes
+from noregret.scale.survey import Survey, surveyed
+
+if TYPE_CHECKING:
+    from noregret.streams.stream import Stream
+
+
+@dataclass(frozen=True)
+class Rows:
+    """The rows of a shard, for a learner to play: so many after ``skip``."""
+
+    learner: bytes
+    survey: Survey
+    skip: int
+    count: int
+
+
+def play(
+    learner: Learner,
+    data: str | Path | Sequence[str | Path] | Stream,
+    target: str | None = None,
+    *,
+    shards: int | None = None,
+    pool: Pool | None = None,
+    **options: Any,
+) -> ShardsGame:
+    r"""Play shards of the rows of files, each with a learner of its own; return the game of all.
+
+    Parameters
+    ----------
+    learner
+        An untrained learner with a theorem about shards: ``WidrowHoff`` or ``Vaw``. It does not
+        change.
+    data
+        Files, or a stream of ``noregret.streams``. Workers read them by themselves.
+    target
+        The column that holds the outcomes.
+    shards
+        The number of shards, each with as many consecutive rows; by default one per file.
+    pool
+        The workers; by default as many processes as there are processors.
+    **options
+        Reading options: see ``noregret.streams.Options``. Rows must not depend on earlier ones.
+
+    Returns
+    -------
+    ShardsGame
+        Its ``certificate()`` compares the sum of all losses with the best fixed predictor for the
+        rows of all shards; its ``learners`` are those of the shards, in order.
+
+    Notes
+    -----
+    Every shard pays for learning from nothing: more shards are faster, and have more regret. The
+    result does not depend on the number of workers.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> from noregret import Vaw
+    >>> from noregret.scale import Processes, play
+    >>> file = pathlib.Path(tempfile.mkdtemp()) / "days.csv"
+    >>> _ = file.write_text("sun,sold\n" + "1,4\n2,8\n" * 50)
+    >>> with Processes(1) as pool:
+    ...     game = play(Vaw(), file, "sold", shards=2, pool=pool)
+    >>> game.rounds, len(game.learners), game.certificate().theorem.holds
+    (100, 2, True)
+    """
+    if not isinstance(learner, Learner):
+        raise TypeError(f"play shards with a learner, such as Vaw(): got {learner!r}")
+    if learner.rounds:
+        raise NoRegretError(f"this {learner.name} has learned before", "take a new one")
+    sharded, stream = Sharded(learner), stream_of(data, target, options)
+    if shards is not None and whole("shards", shards) > MAX_PARTS:
+        raise ValueError(f"shards must be at most {MAX_PARTS:,}: got {shards}")
+    if pool is None:
+        with Processes() as made:
+            return played(sharded, stream, shards, made)
+    return played(sharded, stream, shards, pool)
+
+
+def played(sharded: Sharded, stream: Stream, shards: int | None, pool: Pool) -> ShardsGame:
+    """Play the shards of a stream."""
+    survey = surveyed(stream, pool)
+    model, tasks = dumps(sharded.learner), []
+    for first, stop in pairwise(ends_of(survey, shards)):
+        here, before = survey.restricted(first, stop)
+        tasks.append(Rows(model, here, first - before, stop - first))
+    found = list(pool.map(shard_of, tasks))
+    results = [shard for shard, _ in found]
+    learners: list[Any] = [loads(model, "the learner") for _, model in found]
+    game = ShardsGame(sharded, results, learners)
+    notes = (note for shard in results for note in shard.notes)
+    game.describe(
+        tuple(dict.fromkeys([*survey.transforms, *notes])),
+        survey.target,
+        survey.feature_names(game.width),
+    )
+    return game
+
+
+def ends_of(survey: Survey, shards: int | None) -> list[int]:
+    """Return where shards begin, and the end of the last."""
+    rows = survey.rows
+    if not rows:
+        raise NoRegretError("there are no examples to play")
+    if shards is None:
+        last = {part.file: end for part, end in zip(survey.parts, survey.ends, strict=True)}
+        return sorted({0, *last.values()})
+    if shards > rows:
+        raise NoRegretError(f"{shards:,} shards of {rows:,} rows would be empty", "use fewer")
+    return [k * rows // shards for k in range(shards + 1)]
+
+
+def shard_of(task: Rows) -> tuple[Shard, bytes]:
+    """Play a shard; return its result and its learner."""
+    learner: Any = loads(task.learner, "the learner")
+    game = Game(learner, keep="sums", progress=False)
+    sizes = [BLOCK_ROWS] * (task.count // BLOCK_ROWS) + [task.count % BLOCK_ROWS]
+    with game.recorded():
+        for block, columns in task.survey.blocks([size for size in sizes if size], task.skip):
+            reading: Any = columns
+            _, done = play_block(learner, reading, block)
+            if done.error is not None:
+                raise task.survey.named(done.error)
+    return Shard.of(game), dumps(learner)
