@@ -60,6 +60,10 @@ def made(kind: str, folder: Path) -> list[Path]:
     if kind == "files":
         halves = found.slice(0, 900), found.slice(900)
         return [write_csv(half, folder / f"{k}.csv") for k, half in enumerate(halves)]
+    if kind == "dates":  # that are missing now and then, also at the start of parts
+        days = np.datetime64("2020-01-01") + np.arange(len(found)) // 3
+        gone = np.arange(len(found)) % 100 > 40
+        found = found.append_column("day", pa.array(np.where(gone, "", days.astype(str))))
     path = write_csv(found, folder / "rows.csv")
     if kind == "quotes":
         path.write_text(path.read_text().replace("city 30", '"city\n30"'))
@@ -89,7 +93,14 @@ def run(folder: Path, files: list[Path], name: str, *options: str) -> dict[str, 
     return {"models": models, "predictions": predictions.read_text()}
 
 
-FORMS = ["csv", "quotes", "parquet", "classes", *(["files", "gzip", "jsonl"] if THOROUGH else [])]
+FORMS = [
+    "csv",
+    "quotes",
+    "parquet",
+    "classes",
+    "dates",
+    *(["files", "gzip", "jsonl"] if THOROUGH else []),
+]
 
 
 @pytest.mark.parametrize("kind", FORMS)

@@ -33,6 +33,8 @@ class Data:
         The absolute paths of the files.
     arrays, numbers
         The state of a pass after its first block.
+    learning
+        Whether rows are for learning, or only predicted.
     """
 
     kind: type[Stream]
@@ -41,6 +43,7 @@ class Data:
     paths: tuple[str, ...]
     arrays: dict[str, NDArray[Any]]
     numbers: dict[str, Any]
+    learning: bool = True
 
     @classmethod
     def of(cls, stream: Stream, reading: Reading) -> Data:
@@ -52,13 +55,17 @@ class Data:
         paths = tuple(os.path.abspath(path) for path in stream.paths)
         state: State = reading.state()
         arrays = {name: array for name, array in state[0].items() if not name.startswith("seals.")}
-        numbers = state[1] | {"mark": None}
-        return cls(type(stream), stream.paths, reading.options, paths, arrays, numbers)
+        columns = state[1]["columns"] | {"same_files": True}
+        if reading.learning:  # these are known after each part, and none before the first
+            columns |= {"positions": {}}
+        numbers = state[1] | {"mark": None, "columns": columns}
+        options, learning = reading.options, reading.learning
+        return cls(type(stream), stream.paths, options, paths, arrays, numbers, learning)
 
     def reading(self, part: Part) -> Reading:
         """Return a pass through one part."""
         stream = self.kind(self.paths, self.options)
-        reading = stream.reading((self.arrays, self.numbers))
+        reading = stream.reading((self.arrays, self.numbers), self.learning)
         reading.read_part(part)
         return reading
 
@@ -74,6 +81,11 @@ class Data:
         if part.stop is not None and self.kind.name != "parquet":
             here = part.stop
         return here + sum(map(os.path.getsize, self.paths[: part.file]))
+
+    def after(self, positions: dict[str, float]) -> Data:
+        """Return the same for a part before which the last dates had these positions in time."""
+        columns = self.numbers["columns"] | {"positions": positions}
+        return replace(self, numbers=self.numbers | {"columns": columns})
 
     def whole(self) -> Data:
         """Return the same for files that cannot be cut."""

@@ -58,6 +58,10 @@ class Pool(ABC):
     def give_up(self, handle: Any) -> None:
         """Stop a task whose result is no longer wanted."""
 
+    def forget(self, handle: Any) -> None:
+        """Free the result of a task."""
+        return
+
     @abstractmethod
     def close(self) -> None:
         """Stop all workers."""
@@ -176,7 +180,11 @@ class Progress:
 
     def take(self, number: int) -> Any:
         """Return the result of a task, or raise its error."""
-        return self.pool.result(self.ended.pop(number))
+        handle = self.ended.pop(number)
+        try:
+            return self.pool.result(handle)
+        finally:
+            self.pool.forget(handle)
 
     def stop(self) -> None:
         """Stop what still runs."""

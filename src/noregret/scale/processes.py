@@ -134,6 +134,10 @@ class Processes(Pool):
                 self.remove(worker)
                 return
 
+    def forget(self, handle: int) -> None:
+        """Free the result of a task."""
+        self.results.pop(handle, None)
+
     def remove(self, worker: Worker) -> None:
         """End a worker."""
         self.found.remove(worker)

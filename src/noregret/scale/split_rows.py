@@ -20,6 +20,7 @@ from noregret.scale.parts import Data, located
 from noregret.scale.row_files import Stored, as_text, moved, rows_in, write
 from noregret.streams.block import Block, Fault, Floats, Sparse
 from noregret.streams.coded_tags import CodedTags
+from noregret.streams.last_positions import LastPositions
 from noregret.streams.source import Part
 
 # Bytes of input per bucket, and the fewest and most buckets.
@@ -55,11 +56,13 @@ def split(task: Splitting) -> list[Fault]:
     """Read a part and write its rows by bucket; return rows that cannot be used.
 
     Each of these has the number of rows before it. The facts in the file are how many they are,
-    the names of features that the part adds, and its classes.
+    the names of features that the part adds, and its classes; the last dates in it, and those
+    before it that gaps in it were filled with.
     """
     reading, blocks = task.data.reading(task.part), list[Block]()
     keys, found = GroupKeys(task.columns), list[NDArray[np.int64]]()
     known, faults, rows = len(reading.vocabulary), list[Fault](), 0
+    start = dict(reading.columns_state().get("positions", {}))
     names: list[Any] = []
     era, before = 0, 0  # keys get other numbers if there are very many
     try:
@@ -100,6 +103,7 @@ def split(task: Splitting) -> list[Fault]:
     }
     if task.tagged:
         arrays |= tags_of(blocks)
+    dates = getattr(reading, "positions", None) or LastPositions()
     write(
         task.file,
         arrays,
@@ -107,6 +111,8 @@ def split(task: Splitting) -> list[Fault]:
         names=reading.vocabulary.names(known),
         classes=[] if reading.classes is None else list(reading.classes.names),
         booleans=any(block.booleans for block in blocks),
+        positions={name: dates.last[name] for name in sorted(dates.own)},
+        borrowed={name: start.get(name) for name in sorted(dates.borrowed)},
     )
     return faults
 

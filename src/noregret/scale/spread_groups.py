@@ -291,16 +291,38 @@ class SpreadGrouping:
                 for part, file in zip(parts, files, strict=True)
             ]
             try:
-                return parts, files, self.map(split, tasks, reading)
+                faults = self.map(split, tasks, reading)
+                return parts, files, self.with_dates(tasks, faults, reading)
             except Indivisible:
                 continue
         raise AssertionError("whole files can be read")
 
+    def with_dates(
+        self, tasks: list[Splitting], faults: list[list[Fault]], reading: Reading
+    ) -> list[list[Fault]]:
+        """Read parts again in which gaps take dates of earlier parts; return the faults of all."""
+        last, again = dict[str, float](), dict[int, Splitting]()
+        for number, task in enumerate(tasks):
+            facts = Stored(task.file).facts
+            if any(last.get(name) != used for name, used in facts["borrowed"].items()):
+                again[number] = replace(task, data=task.data.after(dict(last)))
+            last |= facts["positions"]
+        found = self.map(split, list(again.values()), reading, again=True) if again else []
+        told = dict(zip(again, found, strict=True))
+        return [told.get(number, before) for number, before in enumerate(faults)]
+
     def map(
-        self, function: Callable[[Any], list[Any]], tasks: Sequence[Any], reading: Reading
+        self,
+        function: Callable[[Any], list[Any]],
+        tasks: Sequence[Any],
+        reading: Reading,
+        again: bool = False,
     ) -> list[list[Any]]:
-        """Return what tasks return; those whose files tell that nothing went wrong were done."""
-        left = [task for task in tasks if not was_done(task.file)]
+        """Return what tasks return; those whose files tell that nothing went wrong were done.
+
+        They are done ``again`` nevertheless, if asked to.
+        """
+        left = [task for task in tasks if again or not was_done(task.file)]
         found = list(self.pool.map(function, left, reading.wanted))
         if len(found) < len(left):
             raise Interrupted

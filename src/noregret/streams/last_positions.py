@@ -19,6 +19,8 @@ class LastPositions:
 
     def __init__(self) -> None:
         self.last: dict[str, float] = {}
+        self.own: set[str] = set()  # columns with a date in this pass
+        self.borrowed: set[str] = set()  # columns with a gap before
 
     def fill(self, table: Table, times: Iterable[str], learned: NDArray[np.bool_]) -> None:
         """Fill in the positions of missing dates, and remember the last of those learned."""
@@ -32,13 +34,18 @@ class LastPositions:
             there = np.where(learned & ~gone, rows, -1)
             if gone.any() and len(rows):
                 before = np.maximum.accumulate(there)
+                if name not in self.own and (gone & (before < 0)).any():
+                    self.borrowed.add(name)
                 known = np.where(before >= 0, values[before], self.last.get(name, 0.0))
                 values[gone] = known[gone]
             if len(rows) and there.max() >= 0:
                 self.last[name] = float(values[there.max()])
+                self.own.add(name)
 
     def of_gap(self, name: str) -> dict[str, float]:
         """Return the feature of a missing date in one row."""
+        if name not in self.own:
+            self.borrowed.add(name)
         return {name: self.last[name]} if name in self.last else {}
 
     def note(self, features: dict[str, float], times: Iterable[str]) -> None:
@@ -46,3 +53,4 @@ class LastPositions:
         for name in times:
             if name in features and f"{name}.month.sin" in features:
                 self.last[name] = features[name]
+                self.own.add(name)

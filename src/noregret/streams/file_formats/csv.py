@@ -111,14 +111,19 @@ class CsvReading(TableReading):
         super().set_columns_state(state)
         self.decimals = state.get("decimals", {})
         self.written = set(state.get("written", ()))
-        if self.learning:  # files to be scored may have other columns besides
+        # Files to be scored may have other columns besides.
+        if self.learning or state.get("same_files"):
             self.header, self.careful = state["header"], state["careful"]
             # 0.1.0 did not detect these, and its checkpoints are continued without.
             assert isinstance(self.stream, CsvStream)
             self.sniff = self.sniff and "delimiter" in state
             self.delimiter = state.get("delimiter", self.stream.usual_delimiter)
             self.encoding = state.get("encoding", UTF_8)
-            if self.header is not None and not set(self.header) <= (self.kinds or {}).keys():
+            if (
+                self.learning
+                and self.header is not None
+                and not set(self.header) <= (self.kinds or {}).keys()
+            ):
                 raise ValueError("its header has columns without a kind")
 
     def found(self) -> dict[str, Any]:

@@ -6,6 +6,7 @@ import shlex
 from typing import TYPE_CHECKING
 
 from noregret.app.cli import options as ask
+from noregret.app.cli import workers
 from noregret.errors import ModelFileError, NoRegretError, WrongUsage
 
 if TYPE_CHECKING:
@@ -24,6 +25,9 @@ OPTIONS = [
     ask.PREDICTIONS.but(
         "Write the predictions to a .csv or .parquet file instead of printing CSV."
     ),
+    workers.WORKERS,
+    workers.CLUSTER,
+    workers.WORK_FOLDER,
 ]
 
 
@@ -33,15 +37,20 @@ def predict(given: Namespace) -> None:
 
     model, data, missing = given.model, given.data, given.missing
     ask.reading_options(given, missing=missing or "stop")
+    if workers.are_asked(given):
+        from noregret.app.commands.run import spread_scoring  # noqa: F401  (workers start with it)
     try:
-        score(
-            model,
-            data,
-            given.predictions,
-            format=given.format,
-            missing=missing,
-            on_error=given.on_error,
-        )
+        with workers.workers_of(given) as pool:
+            score(
+                model,
+                data,
+                given.predictions,
+                format=given.format,
+                missing=missing,
+                on_error=given.on_error,
+                pool=pool,
+                folder=given.work_folder,
+            )
     except ModelFileError as error:
         if any(map(is_model, data)):
             raise WrongUsage(

@@ -6,11 +6,12 @@ import os
 import shlex
 import sys
 from argparse import ArgumentTypeError
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from noregret.app.cli import options as ask
+from noregret.app.cli import workers
 from noregret.app.results import DEFAULT_LEARNER
 from noregret.errors import Diverged, WrongUsage
 
@@ -186,25 +187,14 @@ OPTIONS = [
         default=EVERY,
         help=f"Rows between checkpoints (default: {EVERY:,}).",
     ),
-    ask.option(
-        ask.METHOD,
-        "--workers",
-        metavar="NUMBER",
-        type=ask.whole_number,
-        help="With --group: processes that share the work. The results are the same.",
+    workers.WORKERS.but("With --group: processes that share the work. The results are the same."),
+    workers.CLUSTER.but(
+        "With --group: share the work on a Ray cluster: auto, ray://HOST:PORT, or local to start"
+        " one here (needs noregret[ray]).",
     ),
-    ask.option(
-        ask.METHOD,
-        "--cluster",
-        metavar="ADDRESS",
-        help="With --group: share the work on a Ray cluster: auto, ray://HOST:PORT, or local to"
-        " start one here (needs noregret[ray]).",
-    ),
-    ask.option(
-        ask.METHOD,
-        "--work-folder",
-        metavar="FOLDER",
-        help="A folder that all machines of the cluster share, for intermediate files.",
+    workers.WORK_FOLDER.but(
+        "A folder that all machines of the cluster share, for intermediate files; a run that was"
+        " killed continues there.",
     ),
     ask.file(
         ask.RECOVERY, "--resume", "Resume from a checkpoint, with the same options as before."
@@ -270,7 +260,7 @@ def run(given: Namespace) -> None:
         group=given.by,
         folder=given.work_folder,
     )
-    with workers_of(given) as work.pool, stoppable(work), shown(work, given.quiet or given.json):
+    with pool_asked(given) as work.pool, stoppable(work), shown(work, given.quiet or given.json):
         try:
             result = work.go()
         except Diverged as error:
@@ -299,27 +289,21 @@ def columns_of(text: str | None, target: str | None) -> list[str] | None:
     return found
 
 
-def workers_of(given: Namespace) -> AbstractContextManager[Pool | None]:
+def pool_asked(given: Namespace) -> AbstractContextManager[Pool | None]:
     """Return the workers that a command line asks for, if any."""
-    if given.workers is None and given.cluster is None:
-        if given.work_folder is not None:
-            raise WrongUsage("--work-folder is for --workers and --cluster")
-        return nullcontext()
-    from noregret.scale.processes import MAX_WORKERS
-
-    if given.by is None:
-        raise WrongUsage(
-            "--workers and --cluster are for a model per group: name its column with --group"
-        )
-    if given.workers is not None and not 1 <= given.workers <= MAX_WORKERS:
-        raise WrongUsage(f"--workers is from 1 to {MAX_WORKERS}: got {given.workers}")
-    if given.certificate is not None:
-        raise WrongUsage("one process makes a certificate: leave --workers and --cluster out")
-    if given.predictions == STDOUT or given.follow:
-        raise WrongUsage("several workers read files that are complete: leave --follow and - out")
-    from noregret.scale import pool_of, spread_groups  # noqa: F401  (workers start with it)
-
-    return pool_of(given.workers, given.cluster)
+    if workers.are_asked(given):
+        if given.by is None:
+            raise WrongUsage(
+                "--workers and --cluster are for a model per group: name its column with --group"
+            )
+        if given.certificate is not None:
+            raise WrongUsage("one process makes a certificate: leave --workers and --cluster out")
+        if given.predictions == STDOUT or given.follow:
+            raise WrongUsage(
+                "several workers read files that are complete: leave --follow and - out"
+            )
+        from noregret.scale import spread_groups  # noqa: F401  (workers start with it)
+    return workers.workers_of(given)
 
 
 def stream_asked(given: Namespace, group: str | None, classes: bool, resume: str | None) -> Stream:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +23,9 @@ from noregret.streams.options import Options
 from noregret.streams.source import suffix_of
 from noregret.streams.stream import Reading
 
+if TYPE_CHECKING:
+    from noregret.scale.pool import Pool
+
 # The options of ‘predict’ that an error may advise.
 CURES = ("format", "missing", "on_error")
 
@@ -35,8 +38,13 @@ def score(
     format: str | None,
     missing: str | None,
     on_error: str,
+    pool: Pool | None = None,
+    folder: str | None = None,
 ) -> None:
-    """Write the predictions of a model for some data."""
+    """Write the predictions of a model for some data, by workers if a pool is given.
+
+    ``folder`` is one that all workers can use, for intermediate files.
+    """
     learner, kept, arrays = load_with_stream(model)
     if learner.family == "batch":
         learner = learner._predictor()
@@ -68,7 +76,12 @@ def score(
         raise ModelFileError(f"{model}: it has invalid options of reading: {error}") from None
     if learner._caveat is not None:
         print(f"note: {learner._caveat}", file=sys.stderr)
-    found = scored(learner, reading)
+    blocks = score_blocks(learner, reading)
+    if pool is not None:
+        from noregret.app.commands.run.spread_scoring import spread_blocks
+
+        blocks = spread_blocks(learner, reading, pool, folder)
+    found = scored(learner, reading, blocks)
     if path is not None:
         predictions.write(path, found)
     else:
@@ -94,16 +107,27 @@ def restore(
         reading.vocabulary.positions(names, True)
 
 
-def scored(learner: Learner, reading: Reading) -> Iterator[Any]:
-    """Yield tables of predictions."""
-    seen = skipped = 0
+class ScoredBlock(NamedTuple):
+    """The rows of a block: their numbers in it, scores, no outcomes, and certainties of classes.
+
+    ``read`` is the number of rows read, with those that cannot be used, and ``faults`` why.
+    """
+
+    rows: NDArray[np.float64]
+    tags: list[str] | None
+    read: int
+    faults: list[NoRegretError]
+
+
+def score_blocks(learner: Learner, reading: Reading) -> Iterator[ScoredBlock]:
+    """Yield the scores of the rows of each block."""
     tagged = reading.stream.name == "vw"  # whether or not any is seen: the columns stay the same
     for block in reading:
         check_bases(learner, block)
         scores, refused = score_block(learner, reading, block)
         if block.bases is not None:
             scores = scores + block.bases
-        numbers, nothing = numbers_of(block, seen), np.full(len(block), np.nan)
+        numbers, nothing = numbers_of(block, 0), np.full(len(block), np.nan)
         chances: list[Any] = []
         if is_of_classes(learner):
             scores, *chances = best_of(scores)
@@ -112,10 +136,21 @@ def scored(learner: Learner, reading: Reading) -> Iterator[Any]:
         tags = None
         if tagged:
             given = block.tags or [""] * len(block)
-            tags = iter([[tag for tag, kept in zip(given, there, strict=True) if kept]])
-        yield from predictions.tables(iter([rows]), tags, learner, reading.options, False)
-        seen += len(block) + len(block.faults)
-        for _, error in sorted([*refused, *block.faults], key=lambda fault: fault.row):
+            tags = [tag for tag, kept in zip(given, there, strict=True) if kept]
+        faults = sorted([*refused, *block.faults], key=lambda fault: fault.row)
+        read = len(block) + len(block.faults)
+        yield ScoredBlock(rows, tags, read, [fault.error for fault in faults])
+
+
+def scored(learner: Learner, reading: Reading, blocks: Iterator[ScoredBlock]) -> Iterator[Any]:
+    """Yield tables of predictions."""
+    seen = skipped = 0
+    for rows, tags, read, faults in blocks:
+        rows[:, 0] += seen
+        tagged = None if tags is None else iter([tags])
+        yield from predictions.tables(iter([rows]), tagged, learner, reading.options, False)
+        seen += read
+        for error in faults:
             if reading.options.on_error == "stop":
                 raise error
             skipped += 1

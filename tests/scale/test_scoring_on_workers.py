@@ -1,0 +1,44 @@
+"""Predictions of a model by several workers: the same bytes as in one process."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.app.run.commands import done, refused
+from tests.scale.test_groups_on_workers import made, small_parts, table, write_csv
+from tests.thorough import THOROUGH
+
+FORMS = ["csv", "quotes", "parquet", "classes", *(["files", "gzip", "jsonl"] if THOROUGH else [])]
+assert small_parts
+
+
+@pytest.mark.parametrize("kind", FORMS)
+@pytest.mark.parametrize("suffix", [".csv", *([".parquet"] if THOROUGH else [])])
+def test_workers_predict_the_same_bytes(
+    kind: str, suffix: str, tmp_path: Path, small_parts: None
+) -> None:
+    files, model = made(kind, tmp_path), tmp_path / "model"
+    done("run", *files, "--target", "sold", "--model", model, "--no-hindsight", "--quiet")
+    found = []
+    for name, workers in (("alone", ()), ("several", ("--workers", "2"))):
+        path = tmp_path / f"{name}{suffix}"
+        done("predict", model, *files, "--predictions", path, *workers)
+        found.append(path.read_bytes())
+    assert found[0] == found[1]
+    assert len(found[0]) > 10_000
+
+
+def test_a_bad_row_is_named_and_skipped_as_in_one_process(
+    tmp_path: Path, small_parts: None, capfd: pytest.CaptureFixture[str]
+) -> None:
+    path, model = write_csv(table(), tmp_path / "rows.csv"), tmp_path / "model"
+    done("run", path, "--target", "sold", "--model", model, "--no-hindsight", "--quiet")
+    lines = path.read_text().splitlines()
+    for row in (700, 1_200):
+        lines[row] = lines[row].replace(lines[row].split(",")[2], "1e200")
+    path.write_text("\n".join(lines))
+    assert refused("predict", model, path) == refused("predict", model, path, "--workers", "2")
+    assert "line 701" in refused("predict", model, path, "--workers", "2")
+    asked = ("predict", model, path, "--on-error", "skip")
+    capfd.readouterr()
+    assert done(*asked) == done(*asked, "--workers", "2")
