@@ -31,8 +31,9 @@ def test_each_key_has_the_model_of_its_own_rows_whatever_is_in_memory(
     options: Any = {"snapshot_every": 17 * max(1, keys // 100), "resident": resident}
     service = Service(nr.Nlms(), tmp_path / "s.db", **options)
     waiting: list[tuple[str, str | None, int]] = []
+    names = [None, *(f"shop {n}" for n in range(keys))]
     for k in range(count):
-        key = draw.choice([None, *(f"shop {n}" for n in range(keys))])
+        key = draw.choice(names)
         learner = plain.setdefault(key, nr.Nlms())
         found = service.predict(example(k), id=str(k), key=key)
         assert found.prediction == learner.predict_one(example(k))
