@@ -79,7 +79,7 @@ def play(
     >>> from noregret import Vaw
     >>> from noregret.scale import Processes, play
     >>> file = pathlib.Path(tempfile.mkdtemp()) / "days.csv"
-    >>> _ = file.write_text("sun,sold\n" + "1,4\n2,8\n" * 50)
+    >>> _ = file.write_text("sun,sold\n" + "1,4\n2,7\n" * 50)
     >>> with Processes(1) as pool:
     ...     game = play(Vaw(), file, "sold", shards=2, pool=pool)
     >>> game.rounds, len(game.learners), game.certificate().theorem.holds
