@@ -1,0 +1,131 @@
+"""A filter as a process of its own, between real pipes: signals, readers that go or are slow."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import noregret
+from tests.thorough import sized
+
+from .commands import COMMAND, done
+
+ROWS = [{"id": k, "a": k % 7 / 2, "town": f"t{k % 3}", "y": k % 4 / 2} for k in range(3_000)]
+LINES = [json.dumps(row).encode() + b"\n" for row in ROWS]
+FILTER = ["run", "-", "--format", "jsonl", "--target", "y", "--drop", "id", "--predictions", "-"]
+MAX_SECONDS = 60
+
+
+@pytest.fixture
+def process(tmp_path: Path) -> Iterator[subprocess.Popen[bytes]]:
+    """Start a filter that saves its model and certificate."""
+    kept = ["--model", str(tmp_path / "m"), "--certificate", str(tmp_path / "c.json")]
+    found = subprocess.Popen(
+        [*COMMAND, *FILTER, "--pass", "id", "-q", "--save-every", "0.05s", *kept],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+    yield found
+    found.kill()
+    found.wait(MAX_SECONDS)
+    for pipe in (found.stdin, found.stdout, found.stderr):
+        assert pipe is not None
+        with suppress(BrokenPipeError):
+            pipe.close()
+
+
+def fed(process: subprocess.Popen[bytes], seconds: float = 0.0) -> threading.Thread:
+    """Write lines from another thread, until the process reads no more."""
+
+    def feed() -> None:
+        assert process.stdin is not None
+        try:
+            for line in LINES:
+                process.stdin.write(line)
+                process.stdin.flush()
+                time.sleep(seconds)
+        except (BrokenPipeError, ValueError):
+            return
+
+    thread = threading.Thread(target=feed, daemon=True)
+    thread.start()
+    return thread
+
+
+def check_written(folder: Path, answers: list[bytes]) -> None:
+    """Check that lines are whole, and model and certificate those of the rows answered."""
+    broken = [(k, line) for k, line in enumerate(answers) if not line.endswith(b"}\n")]
+    assert broken == []
+    found: list[Any] = [json.loads(line) for line in answers]
+    assert answers[-1].endswith(b"\n")
+    assert [each["id"] for each in found] == list(range(len(found)))
+    assert noregret.load(folder / "m").rounds == len(found)
+    stated = json.loads((folder / "c.json").read_text())
+    assert stated["data"]["rounds"] == len(found)
+    data = folder / "d.jsonl"
+    data.write_bytes(b"".join(LINES[: len(found)]))
+    done("verify", folder / "c.json", data)
+
+
+@pytest.mark.parametrize("kill", range(sized(2, full=20)))
+def test_a_terminated_process_has_written_everything(
+    kill: int, process: subprocess.Popen[bytes], tmp_path: Path
+) -> None:
+    """At any moment, with a reader that keeps up: the pipe is not full."""
+    assert process.stdout is not None
+    thread = fed(process, 0.002)
+    answers = [process.stdout.readline() for _ in range(5 + 7 * kill)]
+    process.send_signal(signal.SIGTERM)
+    answers += process.stdout.readlines()
+    assert process.wait(MAX_SECONDS) == 0
+    assert process.stderr is not None
+    assert process.stderr.read() == b""
+    assert process.stdin is not None
+    thread.join(MAX_SECONDS)
+    check_written(tmp_path, answers)
+
+
+def test_a_reader_that_goes_ends_the_process_with_everything_saved(
+    process: subprocess.Popen[bytes], tmp_path: Path
+) -> None:
+    assert process.stdout is not None
+    assert process.stderr is not None
+    fed(process, 0.001)
+    for _ in range(9):
+        process.stdout.readline()
+    process.stdout.close()
+    assert process.wait(MAX_SECONDS) == 0
+    assert process.stderr.read() == b""
+    rounds = noregret.load(tmp_path / "m").rounds
+    assert rounds >= 9
+    stated = json.loads((tmp_path / "c.json").read_text())
+    assert stated["data"]["rounds"] == rounds
+
+
+def test_a_slow_reader_gets_every_line_once(
+    process: subprocess.Popen[bytes], tmp_path: Path
+) -> None:
+    """The pipe is full most of the time, so the process waits for its reader."""
+    assert process.stdin is not None
+    assert process.stdout is not None
+    thread = fed(process)
+    answers = []
+    for k in range(len(LINES)):
+        if k % 500 == 3:
+            time.sleep(0.1)
+        answers.append(process.stdout.readline())
+    thread.join(MAX_SECONDS)
+    process.stdin.close()
+    assert process.stdout.read() == b""
+    assert process.wait(MAX_SECONDS) == 0
+    check_written(tmp_path, answers)
