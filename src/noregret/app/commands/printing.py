@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 
 from noregret.app.commands import INTERRUPTED
 from noregret.errors import NoRegretError
-from noregret.streams.addresses import scheme_of, shown
 
 if TYPE_CHECKING:
     from argparse import Namespace
@@ -84,6 +83,8 @@ def heading(console: Console, text: str) -> None:
 
 def command_line() -> str:
     """Return the command line as it was typed, without passwords of databases."""
+    from noregret.streams.addresses import scheme_of, shown
+
     typed = (shown(part) if scheme_of(part) else part for part in sys.argv[1:])
     return shlex.join(["noregret", *typed])
 
