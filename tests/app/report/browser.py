@@ -76,8 +76,8 @@ class Browser:
         answer: dict[str, Any] = json.loads(first)
         return answer
 
-    def show(self, path: Path, width: int, theme: str) -> None:
-        """Load a page, at a width, for someone who prefers a theme."""
+    def show(self, page: Path | str, width: int, theme: str) -> None:
+        """Load a file or an address, at a width, for someone who prefers a theme."""
         self.ask(
             "Emulation.setDeviceMetricsOverride",
             width=width,
@@ -88,7 +88,7 @@ class Browser:
         prefers = [{"name": "prefers-color-scheme", "value": theme}]
         self.ask("Emulation.setEmulatedMedia", media="screen", features=prefers)
         self.events.clear()
-        self.ask("Page.navigate", url=path.as_uri())
+        self.ask("Page.navigate", url=page if isinstance(page, str) else page.as_uri())
         while not self.heard("Page.loadEventFired"):
             self.events.append(self._next())
 
@@ -98,7 +98,9 @@ class Browser:
 
     def run(self, script: str) -> Any:
         """Return the value of an expression in the page."""
-        answer = self.ask("Runtime.evaluate", expression=script, returnByValue=True)
+        answer = self.ask(
+            "Runtime.evaluate", expression=script, returnByValue=True, awaitPromise=True
+        )
         assert "exceptionDetails" not in answer, answer
         return answer["result"].get("value")
 
