@@ -12,7 +12,7 @@ import pytest
 import noregret as nr
 from noregret.base.model_file import dumps
 from noregret.proof.game.served_loss import learn_late, noted
-from noregret.service import Conflict, NotCertified, Service, UnknownId
+from noregret.service import Conflict, NotCertified, Request, Service, UnknownId
 from tests.thorough import sized
 
 CLASSES = ("tea", "coffee", "milk")
@@ -27,21 +27,31 @@ def test_each_key_has_the_model_of_its_own_rows_whatever_is_in_memory(
     resident: int, tmp_path: Path
 ) -> None:
     draw, keys, count = random.Random(2), sized(12, full=10_000), sized(150, full=40_000)
+    many = sized(2, full=200)  # predictions per transaction at most: the disk takes the most time
     plain: dict[str | None, Any] = {}
     options: Any = {"snapshot_every": 17 * max(1, keys // 100), "resident": resident}
     service = Service(nr.Nlms(), tmp_path / "s.db", **options)
     waiting: list[tuple[str, str | None, int]] = []
     names = [None, *(f"shop {n}" for n in range(keys))]
+    requests, expected, size = list[Request](), list[float](), 1
+    said: dict[str, float] = {}
     for k in range(count):
         key = draw.choice(names)
         learner = plain.setdefault(key, nr.Nlms())
-        found = service.predict(example(k), id=str(k), key=key)
-        assert found.prediction == learner.predict_one(example(k))
+        said[str(k)] = learner.predict_one(example(k))
+        requests.append(Request("predict", str(k), example(k), key=key))
+        expected.append(said[str(k)])
         waiting.append((str(k), key, k))
         if draw.random() < 0.8:
             name, key, n = waiting.pop(draw.randrange(len(waiting)))
-            service.label(name, n % 5)
+            requests.append(Request("label", name, y=n % 5))
+            expected.append(said[name])
             plain[key].learn_one(example(n), n % 5)
+        if len(requests) >= size or k == count - 1:
+            found = service.answer_many(requests)
+            assert [reply.prediction for reply in found] == expected  # type: ignore[union-attr]
+            assert len(service.models.live) <= resident
+            requests, expected, size = [], [], draw.randint(1, many)
         if k % (count // 5) == 7:
             service.journal.close()  # as a crash would
             service = Service(None, tmp_path / "s.db", **options)
