@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import signal
 import subprocess
 import threading
@@ -25,15 +26,16 @@ FILTER = ["run", "-", "--format", "jsonl", "--target", "y", "--drop", "id", "--p
 MAX_SECONDS = 60
 
 
-@pytest.fixture
-def process(tmp_path: Path) -> Iterator[subprocess.Popen[bytes]]:
-    """Start a filter that saves its model and certificate."""
+@pytest.fixture(params=["1", ""][: sized(1, full=2)], ids=lambda value: f"unbuffered={value}")
+def process(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[subprocess.Popen[bytes]]:
+    """Start a filter that saves its model and certificate; Python's output is buffered or not."""
     kept = ["--model", str(tmp_path / "m"), "--certificate", str(tmp_path / "c.json")]
     found = subprocess.Popen(
         [*COMMAND, *FILTER, "--pass", "id", "-q", "--save-every", "0.05s", *kept],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
+        env=os.environ | {"PYTHONUNBUFFERED": request.param},
     )
     yield found
     found.kill()
@@ -77,15 +79,23 @@ def check_written(folder: Path, answers: list[bytes]) -> None:
     done("verify", folder / "c.json", data)
 
 
-@pytest.mark.parametrize("kill", range(sized(2, full=20)))
-def test_a_terminated_process_has_written_everything(
-    kill: int, process: subprocess.Popen[bytes], tmp_path: Path
+@pytest.mark.parametrize("seconds", [0.0, 0.002])
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+@pytest.mark.parametrize("kill", range(sized(1, full=15)))
+def test_a_stopped_process_has_written_everything(
+    kill: int,
+    number: signal.Signals,
+    seconds: float,
+    process: subprocess.Popen[bytes],
+    tmp_path: Path,
 ) -> None:
-    """At any moment, with a reader that keeps up: the pipe is not full."""
+    """At any moment, with a pipe that is full or not."""
     assert process.stdout is not None
-    thread = fed(process, 0.002)
+    thread = fed(process, seconds)
     answers = [process.stdout.readline() for _ in range(5 + 7 * kill)]
-    process.send_signal(signal.SIGTERM)
+    if not seconds:
+        time.sleep(0.1)  # the reader is slow, so that the pipe fills
+    process.send_signal(number)
     answers += process.stdout.readlines()
     assert process.wait(MAX_SECONDS) == 0
     assert process.stderr is not None
@@ -95,12 +105,13 @@ def test_a_terminated_process_has_written_everything(
     check_written(tmp_path, answers)
 
 
+@pytest.mark.parametrize("seconds", [0.0, 0.001])
 def test_a_reader_that_goes_ends_the_process_with_everything_saved(
-    process: subprocess.Popen[bytes], tmp_path: Path
+    seconds: float, process: subprocess.Popen[bytes], tmp_path: Path
 ) -> None:
     assert process.stdout is not None
     assert process.stderr is not None
-    fed(process, 0.001)
+    fed(process, seconds)
     for _ in range(9):
         process.stdout.readline()
     process.stdout.close()

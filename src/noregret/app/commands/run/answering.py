@@ -56,7 +56,7 @@ class Answers:
                 lines = self.objects(table, refused, passed, values)
             else:
                 lines = self.lines(table, refused)
-            write_whole(self.file, b"".join(lines))
+            predictions.write_bytes(self.file, b"".join(lines))
         except BrokenPipeError:
             self.closed = run.stopping = True
 
@@ -94,22 +94,6 @@ class Answers:
             yield str(number).encode() + empty
             start = stop
         yield predictions.csv_of(table.slice(start))
-
-
-def write_whole(file: IO[bytes], text: bytes) -> None:
-    """Write and flush a text, all of it even if a signal interrupts the write to a full pipe.
-
-    A buffered writer was seen to lose the rest there.
-    """
-    raw = getattr(file, "raw", None)
-    if raw is None:
-        file.write(text)
-        file.flush()
-        return
-    file.flush()
-    left = memoryview(text)
-    while left:
-        left = left[raw.write(left) or 0 :]
 
 
 def numbered(

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import select
 import sys
 from collections.abc import Iterator, Sequence
 from itertools import chain, repeat
@@ -119,7 +121,6 @@ def write(path: str, found: Iterator[Any]) -> None:
 def show(found: Iterator[Any]) -> None:
     """Print tables as CSV."""
     write_csv(sys.stdout.buffer, found)
-    sys.stdout.buffer.flush()
 
 
 def write_csv(file: IO[bytes], found: Iterator[Any]) -> None:
@@ -127,10 +128,29 @@ def write_csv(file: IO[bytes], found: Iterator[Any]) -> None:
     named = False
     for table in found:
         if not named:
-            file.write(",".join(table.column_names).encode() + b"\n")
+            write_bytes(file, ",".join(table.column_names).encode() + b"\n")
             named = True
-        file.write(csv_of(table))
-        file.flush()
+        write_bytes(file, csv_of(table))
+
+
+def write_bytes(file: IO[bytes], text: bytes) -> None:
+    """Write and flush all of a text, also to a full pipe while signals arrive.
+
+    A signal that is handled without an exception cuts a write short. Python's buffered writers
+    continue by themselves; with ``PYTHONUNBUFFERED``, standard output has none.
+    """
+    file.flush()
+    try:
+        number = file.fileno()
+    except (AttributeError, OSError):  # in memory
+        file.write(text)
+        return
+    left = memoryview(text)
+    while left:
+        try:
+            left = left[os.write(number, left) :]
+        except BlockingIOError:  # a pipe that another process set not to block
+            select.select([], [number], [])
 
 
 def csv_of(table: Any) -> bytes:
