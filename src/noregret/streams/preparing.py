@@ -177,6 +177,7 @@ class Preparing:
             if not isinstance(x, dict):
                 return x  # which the learner refuses
             size, kinds = len(self.inner.vocabulary), getattr(self.inner, "kinds", None)
+            days, options = dict(getattr(self.inner, "days", ())), self.inner.options
             self.begin(learning)
             try:
                 block = self.scaled(self.block_of(x, round, learning), learning)
@@ -186,7 +187,7 @@ class Preparing:
                 return found
             finally:
                 if not learning and self.format == "jsonl":
-                    self.inner.kinds = kinds
+                    self.inner.kinds, self.inner.days, self.inner.options = kinds, days, options
                 if not learning and self.inner.options.hash is None:
                     self.inner.vocabulary.cut(size)
                     del self.names[self.reading.features :]

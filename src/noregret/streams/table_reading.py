@@ -125,9 +125,9 @@ class TableReading(Reading):
             used = name not in apart and (not options.keep or name in options.keep)
             if used and name not in options.text and name not in self.days:
                 named = order_of(options.dates, name)
-                detects = options.sniff and self.learning
-                if named is not None or detects:
-                    self.find_order(name, values, named, usual_order(options.dates), where)
+                detects, usual = options.sniff and self.learning, usual_order(options.dates)
+                if named is not None or detects or (usual is not None and self.at_once):
+                    self.find_order(name, values, named, usual, where)
                 share, open_still = self.min_date_share, name not in self.days and not self.at_once
                 if share < 1 and open_still and (detects or name in options.time):
                     kind = iso_kind(there(values), share)

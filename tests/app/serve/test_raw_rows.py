@@ -12,6 +12,7 @@ import pytest
 
 import noregret as nr
 from noregret.app.cli.app import run
+from noregret.base.model_file import described
 from noregret.service import Service
 from noregret.service.errors import ServiceError
 from noregret.streams import prepared
@@ -83,6 +84,40 @@ def test_rows_over_http_are_those_of_a_file(
     assert certificate["loss"] == expected["loss"]
     Path("served.json").write_text(json.dumps(certificate))
     assert run(["verify", "served.json", "served.jsonl", "--target", "y"]) == 0
+
+
+@pytest.mark.parametrize("how", ["ymd", "dmy", "mdy"])
+def test_model_files_differ_in_what_they_say_of_the_file_alone(
+    how: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also for dates that one row does not tell apart, if their order is given."""
+    monkeypatch.chdir(tmp_path)
+    rows = rows_of(40)
+    for row in rows:
+        year, month, day = row["day"].split("-")
+        order = {"dmy": (day, month, year), "mdy": (month, day, year)}
+        row["day"] = "/".join(order[how]) if how in order else row["day"]
+    Path("rows.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    given = [] if how == "ymd" else ["--dates", how]
+    options = ["--target", "y", "--learner", "nlms", "--text", "remark", *given]
+    assert run(["run", "rows.jsonl", *options, "--model", "m", "--quiet"]) == 0
+    asked = {"text": "remark", "intercept": True} | ({"dates": how} if given else {})
+    with Service(prepared(nr.Nlms(), **asked), "s.db") as service:
+        for row in rows:
+            service.predict({"town": "1/2/2024"})  # leaves no trace in the model
+            service.learn({n: v for n, v in row.items() if n != "y"}, row["y"])
+        header, arrays = described(service.learner)
+    saved, others = described(nr.load("m"))
+    for each in (header, saved):
+        each["stream"]["options"].pop("target")
+        columns = each["stream"]["columns"]
+        columns.pop("dates", None)
+        columns.pop("days", None)
+        columns["kinds"].pop("y", None)
+    assert header == saved
+    assert arrays.keys() == others.keys()
+    assert all(arrays[name].tobytes() == others[name].tobytes() for name in arrays)
+    assert any(name.startswith("day.month") for name in header["features"])
 
 
 def test_a_store_keeps_how_its_rows_are_prepared(tmp_path: Path) -> None:
