@@ -40,5 +40,14 @@ class Inline(Pool):
     def give_up(self, handle: int) -> None:
         self.waiting.pop(handle, None)
 
+    def hire(self) -> object:
+        return object()
+
+    def submit_to(self, worker: object, function: Callable[[Any], Any], task: Any) -> int:
+        return self.submit(function, task)
+
+    def dismiss(self, worker: object) -> None:
+        pass
+
     def close(self) -> None:
         self.waiting.clear()

@@ -10,7 +10,10 @@ from typing import Any
 import pytest
 
 from noregret.batch import Ridge
+from noregret.hindsight import best_in_ball
 from noregret.scale import RayCluster, fit
+from noregret.scale.spread_rows import SpreadRows
+from noregret.scale.survey import surveyed
 from tests.scale.inline import Inline
 from tests.scale.test_fitting import read
 from tests.scale.test_groups_on_workers import run, table, write_csv
@@ -56,8 +59,14 @@ def test_a_cluster_makes_the_same_bits_though_a_node_is_lost(cluster: Any, tmp_p
         assert several == alone
     loser.join()
     stream = read(files)
+    near = SpreadRows(surveyed(stream, Inline(1)), Inline(1), 200)
     with RayCluster("auto") as pool:
         there = fit(Ridge(), stream, pool=pool)
+        with SpreadRows(surveyed(stream, pool), pool, 200) as far:
+            found, same = (best_in_ball(each, "absolute", 3.0) for each in (far, near))
+    near.close()
+    assert found.witness.tobytes() == same.witness.tobytes()
+    assert (found.loss, found.lower) == (same.loss, same.lower)
     assert (
         there.certificate().to_json()
         == fit(Ridge(), stream, pool=Inline(1)).certificate().to_json()

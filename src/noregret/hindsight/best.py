@@ -163,7 +163,9 @@ def square_loss(rows: Rows) -> Quadratic:
     """Return the square loss on the rows, from sums unless there are too many features."""
     if rows.shape[1] > MAX_DENSE:
         return over_rows(compact(rows))
-    sums = LeastSquares(rows.shape[1])
-    for block, outcomes in rows.blocks():
-        sums.add(block, outcomes)
+    sums: LeastSquares | None = rows.square_sums()
+    if sums is None:
+        sums = LeastSquares(rows.shape[1])
+        for block, outcomes in rows.blocks():
+            sums.add(block, outcomes)
     return sums.quadratic(rows)

@@ -223,6 +223,10 @@ class Rows:
         """Return the matrix of Newton's equations where rows have one of their own, else None."""
         return None
 
+    def square_sums(self) -> Any:
+        """Return the ``LeastSquares`` of rows that have sums of their own, else None."""
+        return None
+
     def pick(self, chosen: NDArray[Any]) -> Block:
         """Return the rows where ``chosen`` is not zero as one block."""
         from scipy import sparse

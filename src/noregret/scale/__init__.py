@@ -6,7 +6,8 @@ it can be repeated anywhere, and a lost worker costs only time. Large results go
 folder that all workers can use.
 
 ``Processes`` are workers on this machine, ``RayCluster`` those of a Ray cluster. ``fit`` fits a
-method that needs only sums, ``play`` plays shards of the rows with a learner each.
+method that needs only sums, ``play`` plays shards of the rows with a learner each, and ``rows``
+holds rows for ``noregret.hindsight``.
 """
 
 from noregret.scale.fitting import fit
@@ -14,5 +15,6 @@ from noregret.scale.playing import play
 from noregret.scale.pool import Pool, pool_of
 from noregret.scale.processes import Processes
 from noregret.scale.ray_cluster import RayCluster
+from noregret.scale.spread_rows import SpreadRows, rows
 
-__all__ = ["Pool", "Processes", "RayCluster", "fit", "play", "pool_of"]
+__all__ = ["Pool", "Processes", "RayCluster", "SpreadRows", "fit", "play", "pool_of", "rows"]

@@ -7,7 +7,7 @@ the digest, so neither does the certificate.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -21,6 +21,7 @@ from noregret.proof.record.parts_digest import BLOCK_ROWS, Part, PartsDigest
 from noregret.scale.pool import Pool
 from noregret.scale.processes import Processes
 from noregret.scale.survey import Survey, surveyed
+from noregret.scale.tree import Key, grown, reduced
 
 if TYPE_CHECKING:
     from noregret.streams.stream import Stream
@@ -42,19 +43,17 @@ class Blocks:
 
 @dataclass(frozen=True)
 class Node:
-    """The sums of ``size`` blocks, a power of two, of which ``number`` is the first."""
+    """The sums of some blocks, as a worker sends them."""
 
-    number: int
-    size: int
     reader: tuple[Any, Any, Any]
     sums: tuple[Any, Any]
     parts: tuple[Part, ...]
 
     @classmethod
-    def of(cls, number: int, size: int, method: Summed) -> Node:
+    def of(cls, method: Summed) -> Node:
         """Return the node of a method that has seen these blocks."""
         state = method._fixed.get_state()
-        return cls(number, size, state, method.sums.get_state(), own_parts(method))
+        return cls(state, method.sums.get_state(), own_parts(method))
 
     def method(self, kind: S) -> S:
         """Return a method of this kind that has seen the blocks."""
@@ -134,19 +133,15 @@ def fitted(method: S, stream: Stream, pool: Pool, rows: int = BLOCK_ROWS) -> S:
     survey = surveyed(stream, pool)
     if not survey.rows:
         raise NoRegretError(f"there are no examples to fit {method.name} to")
-    nodes = {
-        (node.number, node.size): node
-        for found in pool.map(summed, tasks_of(method.clone(), survey, rows))
-        for node in found
-    }
+    nodes: dict[Key, Node] = {}
+    for found in pool.map(summed, tasks_of(method.clone(), survey, rows)):
+        nodes |= found
 
-    def merged(low: int, high: int) -> S:
-        if (node := nodes.pop((low, high - low), None)) is not None:
-            return node.method(method)
-        half = low + (1 << (high - low - 1).bit_length() - 1)
-        return merged(low, half).merge(merged(half, high))
+    def taken(key: Key) -> S | None:
+        node = nodes.pop(key, None)
+        return None if node is None else node.method(method)
 
-    game = merged(0, -(-survey.rows // rows)).game
+    game = reduced(taken, -(-survey.rows // rows), lambda left, right: left.merge(right)).game
     assert game is not None
     names = survey.feature_names(game.width)
     game.intake.describe(survey.transforms, survey.target, names)
@@ -168,25 +163,23 @@ def tasks_of(method: Summed, survey: Survey, rows: int) -> list[Blocks]:
     return found
 
 
-def summed(task: Blocks) -> list[Node]:
+def summed(task: Blocks) -> dict[Key, Node]:
     """Return the sums of some blocks, merged as far as the tree allows."""
-    nodes: list[tuple[int, int, Summed]] = []
-    sizes = [task.rows] * task.count
-    for number, (block, columns) in enumerate(task.survey.blocks(sizes, task.skip), task.number):
-        method = task.method.clone()
-        game = method._new_game(keep="sums", progress=False)
-        reading: Any = columns
-        with game.intake.recorded():
-            _, played = play_block(game.intake.learner, reading, block)
-        if played.error is not None:
-            raise task.survey.named(played.error)
-        method._adopt(game)
-        nodes.append((number, 1, method))
-        while (
-            len(nodes) > 1
-            and nodes[-2][1] == nodes[-1][1]
-            and nodes[-2][0] % (2 * nodes[-1][1]) == 0
+
+    def methods() -> Iterator[tuple[int, Summed]]:
+        sizes = [task.rows] * task.count
+        for number, (block, columns) in enumerate(
+            task.survey.blocks(sizes, task.skip), task.number
         ):
-            (first, size, left), (_, _, right) = nodes[-2:]
-            nodes[-2:] = [(first, 2 * size, left.merge(right))]
-    return [Node.of(*node) for node in nodes]
+            method = task.method.clone()
+            game = method._new_game(keep="sums", progress=False)
+            reading: Any = columns
+            with game.intake.recorded():
+                _, played = play_block(game.intake.learner, reading, block)
+            if played.error is not None:
+                raise task.survey.named(played.error)
+            method._adopt(game)
+            yield number, method
+
+    nodes = grown(methods(), lambda left, right: left.merge(right))
+    return {key: Node.of(method) for key, method in nodes.items()}

@@ -63,6 +63,18 @@ class Pool(ABC):
         return
 
     @abstractmethod
+    def hire(self) -> Any:
+        """Start a worker that keeps data between tasks, and return it."""
+
+    @abstractmethod
+    def submit_to(self, worker: Any, function: Callable[[T], R], task: T) -> Any:
+        """Start a task on a hired worker that is idle, and return a handle."""
+
+    @abstractmethod
+    def dismiss(self, worker: Any) -> None:
+        """End a hired worker, whatever it does."""
+
+    @abstractmethod
     def close(self) -> None:
         """Stop all workers."""
 

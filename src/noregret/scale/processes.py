@@ -39,6 +39,7 @@ class Worker:
             self.process.start()
         other.close()
         self.task: int | None = None
+        self.hired = False
 
     def kill(self) -> None:
         """End the process, whatever it does."""
@@ -87,11 +88,7 @@ class Processes(Pool):
         """Start a task on an idle worker, a new one if there is none."""
         number = next(self.numbers)
         while True:
-            worker = next((each for each in self.found if each.task is None), None)
-            if worker is None:
-                assert len(self.found) <= MAX_SPARE * self.workers, "workers are not used again"
-                worker = Worker()
-                self.found.append(worker)
+            worker = self.idle()
             try:
                 worker.pipe.send((number, function, task))
             except OSError:  # it has ended since
@@ -99,6 +96,38 @@ class Processes(Pool):
                 continue
             worker.task = number
             return number
+
+    def idle(self) -> Worker:
+        """Return a worker without a task, a new one if there is none."""
+        free = [each for each in self.found if not each.hired]
+        worker = next((each for each in free if each.task is None), None)
+        if worker is None:
+            assert len(free) <= MAX_SPARE * self.workers, "workers are not used again"
+            worker = Worker()
+            self.found.append(worker)
+        return worker
+
+    def hire(self) -> Worker:
+        """Take an idle worker for tasks that are sent to it alone."""
+        worker = self.idle()
+        worker.hired = True
+        return worker
+
+    def submit_to(self, worker: Worker, function: Callable[[T], R], task: T) -> int:
+        """Start a task on a hired worker."""
+        number = next(self.numbers)
+        try:
+            worker.pipe.send((number, function, task))
+            worker.task = number
+        except OSError:  # it has ended since
+            self.dismiss(worker)
+            self.results[number] = False, WorkerLost(f"process {worker.process.pid}")
+        return number
+
+    def dismiss(self, worker: Worker) -> None:
+        """End a hired worker."""
+        if worker in self.found:
+            self.remove(worker)
 
     def wait(self, handles: Sequence[int], seconds: float) -> list[int]:
         """Return the tasks that have ended."""

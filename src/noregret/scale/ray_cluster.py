@@ -46,6 +46,7 @@ class RayCluster(Pool):
         count = workers or int(self.ray.cluster_resources().get("CPU", 1))
         super().__init__(count, patience)
         self.remote = self.ray.remote(max_retries=0)(call)
+        self.actor = self.ray.remote(scheduling_strategy="SPREAD")(Actor)
 
     def submit(self, function: Callable[[T], R], task: T) -> Any:
         """Start a task."""
@@ -73,6 +74,19 @@ class RayCluster(Pool):
         with contextlib.suppress(Exception):
             self.ray.cancel(handle, force=True)
 
+    def hire(self) -> Any:
+        """Start an actor."""
+        return self.actor.remote()
+
+    def submit_to(self, worker: Any, function: Callable[[T], R], task: T) -> Any:
+        """Start a task on an actor."""
+        return worker.call.remote(function, task)
+
+    def dismiss(self, worker: Any) -> None:
+        """End an actor."""
+        with contextlib.suppress(Exception):
+            self.ray.kill(worker)
+
     def close(self) -> None:
         """Leave the cluster, and end it if it was started here."""
         if self.started:
@@ -85,3 +99,11 @@ def call(function: Callable[[Any], Any], task: Any) -> tuple[bool, Any]:
         return True, function(task)
     except Exception as error:
         return False, error.with_traceback(None)
+
+
+class Actor:
+    """A worker that keeps data between tasks."""
+
+    def call(self, function: Callable[[Any], Any], task: Any) -> tuple[bool, Any]:
+        """Return the result of a task, or its error."""
+        return call(function, task)
