@@ -46,6 +46,10 @@ class LiftedReading(Reading):
             if stops and lifted.faults:
                 return
 
+    def close(self) -> None:
+        """End the threads that read ahead."""
+        self.inner.close()
+
     def lifted(self, block: Block) -> Block:
         """Return a block with Fourier features, without rows that cannot be mapped."""
         self.draw()

@@ -51,6 +51,10 @@ def in_order(
             failed: Future[T] = Future()
             failed.set_exception(error)
             hand_in(failed)
+        finally:
+            close = getattr(jobs, "close", None)
+            if close is not None:  # jobs that are read ahead themselves have threads of their own
+                close()
 
     Thread(target=feed, name="noregret-feed", daemon=True).start()
     try:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
+from contextlib import closing
 from dataclasses import replace
 from typing import Any, ClassVar
 
@@ -150,6 +151,8 @@ class Reading:
     centred: ClassVar[bool] = True
     # How many pieces a block of a plain file makes; the first, which tells what there is, is whole.
     cuts: ClassVar[int] = 1
+    # The blocks that are read ahead in the current pass.
+    prefetched: Generator[Any, None, None] | None = None
 
     def __init__(self, stream: Stream, learning: bool, state: State | None) -> None:
         self.stream, self.options, self.learning = stream, stream.options, learning
@@ -215,22 +218,29 @@ class Reading:
             try:
                 jobs = self.jobs(self.mark)
                 found = in_order(jobs, self.still_wanted) if self.ahead else (job() for job in jobs)
-                for raw in found:
-                    block = self.settle(raw)
-                    if self.options.on_error == "stop" and block.faults:
-                        block = until(block, block.faults[0].row, block.faults[:1])
-                    self.scale(block)
-                    self.complete(block)
-                    if not self.undecided:
-                        block = self.labelled(block)
-                    self.mark = block.mark
-                    if len(block) or block.faults:
-                        yield block
-                    if self.options.on_error == "stop" and block.faults:
-                        return
+                self.prefetched = found
+                with closing(found):
+                    for raw in found:
+                        block = self.settle(raw)
+                        if self.options.on_error == "stop" and block.faults:
+                            block = until(block, block.faults[0].row, block.faults[:1])
+                        self.scale(block)
+                        self.complete(block)
+                        if not self.undecided:
+                            block = self.labelled(block)
+                        self.mark = block.mark
+                        if len(block) or block.faults:
+                            yield block
+                        if self.options.on_error == "stop" and block.faults:
+                            return
             except StartAgain:
                 continue
             return
+
+    def close(self) -> None:
+        """End the threads that read ahead: a kept traceback would keep a pass that failed alive."""
+        if self.prefetched is not None:
+            self.prefetched.close()
 
     def read_part(self, part: Part) -> None:
         """Read only one part, of which the first lines of the stream told the columns."""

@@ -219,6 +219,7 @@ class Game(PlayedGame):
                 if played.error is not None:
                     raise played.error
         finally:  # with what was detected meanwhile
+            reading.close()
             self.describe(reading.transforms, reading.stream.target)
         if not reading.named:
             self.names = reading.feature_names(self.learner.engine.size)

@@ -281,6 +281,7 @@ class Run:
             self.spent = time.perf_counter() - self.began
             return self.finish(started)
         except BaseException as error:
+            self.reading.close()
             if isinstance(error, BadExample):
                 explain(error, self.choice)
             if isinstance(error, NoRegretError) and self.answers is not None and self.rounds:

@@ -82,10 +82,13 @@ def score(
 
         blocks = spread_blocks(learner, reading, pool, folder)
     found = scored(learner, reading, blocks)
-    if path is not None:
-        predictions.write(path, found)
-    else:
-        predictions.show(found)
+    try:
+        if path is not None:
+            predictions.write(path, found)
+        else:
+            predictions.show(found)
+    finally:
+        reading.close()
 
 
 def restore(
