@@ -20,7 +20,7 @@ from noregret.service.database import Database
 # next; runs of the last level stay.
 MAX_RECENT, MERGED, LAST_LEVEL = 8192, 16, 2
 # Of the Bloom filter: bits per id, and how many of them are set by each.
-BITS, PROBES = 16, 3
+BITS, PROBES = 16, 5
 # Digests of a page, which fits into one of the database, and pages in memory after a look at them.
 PAGE, MAX_LOADED = 240, 256
 SCHEMA = """
@@ -28,6 +28,7 @@ CREATE TABLE ids (
     last INTEGER NOT NULL, page INTEGER NOT NULL, level INTEGER NOT NULL, digests BLOB NOT NULL,
     entries BLOB NOT NULL, PRIMARY KEY (last, page));
 """
+EACH_PROBE = np.arange(PROBES, dtype=np.uint64)[:, np.newaxis]
 Digests = NDArray[np.uint64]
 Entries = NDArray[np.int64]
 
@@ -45,29 +46,30 @@ class Filter:
     def add(self, digests: Digests) -> None:
         """Add digests."""
         self.count += len(digests)
-        bits, mask = np.frombuffer(self.bits, np.uint8), np.uint64(len(self.bits) * 8 - 1)
-        for probe in range(PROBES):
-            place = (digests >> np.uint64(probe * 12)) & mask
-            value = np.uint8(1) << (place & np.uint64(7)).astype(np.uint8)
-            np.bitwise_or.at(bits, place >> np.uint64(3), value)
+        bits, place = np.frombuffer(self.bits, np.uint8), self._places(digests)
+        for some in place:
+            value = np.uint8(1) << (some & np.uint64(7)).astype(np.uint8)
+            np.bitwise_or.at(bits, some >> np.uint64(3), value)
 
     def has(self, digest: int) -> bool:
         """Return False if a digest was never added."""
-        bits, mask = self.bits, len(self.bits) * 8 - 1
+        bits, mask, step = self.bits, len(self.bits) * 8 - 1, digest >> 32 | 1
         for probe in range(PROBES):
-            place = (digest >> probe * 12) & mask
+            place = (digest + probe * step) & mask
             if not bits[place >> 3] >> (place & 7) & 1:
                 return False
         return True
 
-    def has_any(self, digests: Digests) -> bool:
-        """Return False if none of some digests was ever added."""
-        bits, mask = np.frombuffer(self.bits, np.uint8), np.uint64(len(self.bits) * 8 - 1)
-        found = np.ones(len(digests), np.bool_)
-        for probe in range(PROBES):
-            place = (digests >> np.uint64(probe * 12)) & mask
-            found &= (bits[place >> np.uint64(3)] >> (place & np.uint64(7)) & 1).astype(np.bool_)
-        return bool(found.any())
+    def may_have(self, digests: Digests) -> NDArray[np.bool_]:
+        """Return, for each of some digests, False if it was never added."""
+        bits, place = np.frombuffer(self.bits, np.uint8), self._places(digests)
+        found = bits[place >> np.uint64(3)] >> (place & np.uint64(7)).astype(np.uint8) & np.uint8(1)
+        return np.asarray(found.all(axis=0))
+
+    def _places(self, digests: Digests) -> Digests:
+        """Return the bits of each digest, a row for each probe."""
+        step = digests >> np.uint64(32) | np.uint64(1)
+        return (digests + EACH_PROBE * step) & np.uint64(len(self.bits) * 8 - 1)
 
 
 class Ids:
@@ -83,6 +85,9 @@ class Ids:
         self.database = database
         self.recent: dict[str, int] = {}  # of predictions
         self.labels: dict[str, int] = {}  # of labels that came later
+        # Digests of the first of ``recent``, as far as they were computed, and of the last new ids.
+        self.digests: list[Digests] = []
+        self.last_new: tuple[list[str], Digests] | None = None
         self.runs: list[tuple[int, int]] = []  # last entry and level
         self.filter = Filter()
         self.starts: dict[int, Digests] = {}  # of each run, the first digest of each page
@@ -124,17 +129,32 @@ class Ids:
             return False
         if not self.labels.keys().isdisjoint(distinct):
             return False
-        return not self.runs or not self.filter.has_any(digests_of(names))
+        if not self.runs:
+            return True
+        digests = digests_of(names)
+        self.last_new = names, digests
+        hits = np.flatnonzero(self.filter.may_have(digests)).tolist()
+        return not any(self.find(names[k]) for k in hits)
+
+    def add_new(self, names: list[str], first: int) -> None:
+        """Add ids that ``are_new`` for predictions, whose entries are numbered from one on."""
+        if sum(map(len, self.digests)) == len(self.recent):
+            new = self.last_new
+            self.digests.append(new[1] if new and new[0] is names else digests_of(names))
+        self.recent.update(zip(names, range(first, first + len(names)), strict=True))
 
     def fold(self, last: int) -> None:
         """Write the recent ids as a run, if they are many, in the open transaction."""
         count = len(self.recent) + len(self.labels)
         if count < MAX_RECENT:
             return
-        digests = digests_of([*self.recent, *self.labels])
+        names = [*self.recent, *self.labels]
+        digests = np.concatenate(
+            [*self.digests, digests_of(names[sum(map(len, self.digests)) :])], dtype=np.uint64
+        )
         entries = np.fromiter((*self.recent.values(), *self.labels.values()), np.int64, count)
         self._write(last, 0, digests, entries)
-        self.recent, self.labels = {}, {}
+        self.recent, self.labels, self.digests, self.last_new = {}, {}, [], None
         level = 0
         while level < LAST_LEVEL and len(same := self._of_level(level)) >= MERGED:
             pages = [page for each in same for page in self._pages(each)]
@@ -209,11 +229,16 @@ class Ids:
         return (np.frombuffer(row[0], "<u8") for row in self.database.stream(query, [last]))
 
 
-def digest_of(name: str) -> int:
+def digest_bytes(name: str) -> bytes:
     """Return 64 bits that hardly any other id has."""
-    return int.from_bytes(blake2b(name.encode(), digest_size=8).digest(), "little")
+    return blake2b(name.encode(), digest_size=8).digest()
+
+
+def digest_of(name: str) -> int:
+    """Return the digest of an id as a number."""
+    return int.from_bytes(digest_bytes(name), "little")
 
 
 def digests_of(names: list[str]) -> Digests:
     """Return the digests of ids."""
-    return np.fromiter(map(digest_of, names), np.uint64, len(names))
+    return np.frombuffer(b"".join(map(digest_bytes, names)), "<u8")

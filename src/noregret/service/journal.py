@@ -269,7 +269,7 @@ class Journal:
         block.targets += (0,) * count
         block.requests += requests
         block.extras += (b"",) * count
-        self.ids.recent.update(zip(ids, range(self.entry + 1, self.entry + count + 1), strict=True))
+        self.ids.add_new(ids, self.entry + 1)
         self.entry += count
         self.seq += count
         self.labels += count

@@ -161,7 +161,8 @@ class Play:
                 refused = error
             if scores:
                 part = slice(at, at + len(scores))
-                ids, first = lines.ids[part], journal.seq + 1
+                ids = lines.ids if len(scores) == count else lines.ids[part]
+                first = journal.seq + 1
                 losses = list(map(loss.value, scores, map(float, lines.outcomes[part])))
                 journal.add_all_learned(ids, made, scores, losses, lines.bodies[part])
                 found.append(Learned(ids, scores, first))

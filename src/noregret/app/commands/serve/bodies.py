@@ -72,20 +72,23 @@ def lines_of(lines: list[bytes], target: str) -> Lines | None:
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return None
     ids, examples, outcomes = [], [], []
-    for each, line in zip(found, lines, strict=True):
+    members = 0
+    for each in found:
         x = each.x
         if type(x) is not dict or each.id is None or each.y is None or each.key is not None:
             return None
         if target in x or len(x) > MAX_FEATURES:
             return None
-        if line.count(b":") != len(x) + 3:  # a name may come twice
-            try:
-                refuse_repeated(line, len(x) + 3)
-            except Malformed:
-                return None
+        members += len(x) + 3
         ids.append(each.id)
         examples.append(x)
         outcomes.append(each.y)
+    if sum(line.count(b":") for line in lines) != members:  # a name may come twice
+        try:
+            for line, x in zip(lines, examples, strict=True):
+                refuse_repeated(line, len(x) + 3)
+        except Malformed:
+            return None
     return None if "=" in target else Lines(ids, examples, outcomes, lines)
 
 

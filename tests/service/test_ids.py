@@ -1,0 +1,65 @@
+"""Ids of a journal against a plain dict: the same answers, however ids come."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from noregret.service import ids as module
+from noregret.service.database import Sqlite
+from noregret.service.ids import Filter, Ids, digest_of, digests_of
+from tests.thorough import sized
+
+
+def test_digests_of_many_are_those_of_each() -> None:
+    names = ["a", "ä", "x" * 300, "7", "\x00"]
+    assert digests_of(names).tolist() == [digest_of(name) for name in names]
+    assert digests_of([]).dtype == np.uint64
+
+
+def test_the_filter_knows_all_and_hardly_any_other() -> None:
+    many = Filter()
+    count = len(many.bits) * 8 // module.BITS
+    digests = np.random.default_rng(1).integers(0, 2**64, count, np.uint64)
+    many.add(digests)
+    assert many.may_have(digests).all()
+    assert all(many.has(int(digest)) for digest in digests[:200])
+    others = np.random.default_rng(2).integers(0, 2**64, 100_000, np.uint64)
+    found = many.may_have(others)
+    assert 0 < found.mean() < 0.003
+    assert [many.has(int(digest)) for digest in others[:500]] == found[:500].tolist()
+
+
+def test_ids_are_found_as_in_a_dict(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Alone and in batches, through runs and restarts, also where the filter is of no use."""
+    draw = random.Random(3)
+    monkeypatch.setattr(module, "MAX_RECENT", 40)
+    monkeypatch.setattr(module, "MERGED", 3)
+    database = Sqlite(tmp_path / "ids.db")
+    database.run(module.SCHEMA.strip().rstrip(";"))
+    ids, known, entry = Ids(database), dict[str, int](), 0
+    for turn in range(sized(60, full=600)):
+        if turn % 7 == 3:
+            ids.filter.bits[:] = b"\xff" * len(ids.filter.bits)  # it suspects all
+        names = [f"id {draw.randrange(4000)}" for _ in range(draw.randint(1, 30))]
+        new = len({*names}) == len(names) and not known.keys() & {*names}
+        assert ids.are_new(names) == new
+        for part in ([names[:3], names[3:]] if draw.random() < 0.3 else [names]) if new else ():
+            ids.add_new(part, entry + 1)
+            known |= {name: entry + 1 + k for k, name in enumerate(part)}
+            entry += len(part)
+        alone = f"alone {turn}"
+        if draw.random() < 0.5:
+            entry += 1
+            ids.recent[alone] = known[alone] = entry
+        ids.fold(entry)
+        if draw.random() < 0.1 and not ids.recent:
+            ids = Ids(database)
+        for name in draw.sample([*known], min(9, len(known))):
+            assert ids.find(name) == [known[name]]
+        assert ids.find(f"never {turn}") == []
+    assert len(ids.runs) > 1
+    database.close()
