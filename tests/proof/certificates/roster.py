@@ -195,6 +195,10 @@ def groups() -> Iterator[Entry]:
         X, y = examples_for(make())
         triples = list(zip(keys, X, y, strict=True))
         yield Entry(f"groups: {name}", lambda make=make: nr.Groups(make()), triples)  # type: ignore[misc]
+    X, y = examples_for(nr.Nlms())
+    rows = 7 * list(zip(X, y, strict=True))  # each key has 4 or 5 different ones
+    many = [(row % 40, x, outcome) for row, (x, outcome) in enumerate(rows)]
+    yield Entry("groups: 40 keys", lambda: nr.Groups(nr.Nlms()), many)
 
 
 def every() -> list[Entry]:

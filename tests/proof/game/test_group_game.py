@@ -381,3 +381,73 @@ def test_a_refused_row_is_no_part_of_the_game() -> None:
     assert game.certificate().data.rounds == 20
     assert nr.verify(game.certificate(), data[:20])
     assert nr.verify(game.play(data[20:]).certificate(), data)
+
+
+# Many keys, whose best are found together.
+
+
+def many_keys(seed: int, keys: int = 40, rows: int = 8) -> Triples:
+    return triples(seed, keys * rows, "".join(chr(0x4E00 + k) for k in range(keys)))
+
+
+@pytest.mark.parametrize("make", [nr.Nlms, nr.Vaw, nr.Auto])
+def test_the_best_of_many_keys_are_those_of_their_games(
+    make: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    data = many_keys(11)
+    game = nr.play(nr.Groups(make()), data)
+    found = game.certificate()
+    monkeypatch.setattr(best_per_key, "MIN_STACKED", 10**9)
+    plain = grouped(nr.play(nr.Groups(make()), data).certificate())
+    best, each = grouped(found).hindsight, [least(X, y) for X, y in tables(data).values()]
+    assert best.exact
+    assert best.seconds is None
+    assert best.loss == pytest.approx(math.fsum(each), rel=1e-12)
+    assert best.gap < 1e-9 * best.loss
+    assert best.loss == pytest.approx(plain.hindsight.loss, rel=1e-12)
+    assert best.reached == plain.hindsight.reached
+    assert grouped(found).theorem == dataclasses.replace(
+        plain.theorem,  # type: ignore[type-var]
+        measured=pytest.approx(plain.theorem and plain.theorem.measured, rel=1e-12),
+        bound=pytest.approx(plain.theorem and plain.theorem.bound, rel=1e-12),
+    )
+    monkeypatch.undo()
+    assert nr.verify(found, data)
+
+
+def test_keys_with_dependent_columns_are_searched_one_by_one() -> None:
+    data = [
+        (key, x | {"z": 0.3 * x["p"] + 0.7 * x["q"]} if key < chr(0x4E05) else x | {"z": 1.0}, y)
+        for key, x, y in many_keys(12)
+    ]
+    found = nr.play(nr.Groups(nr.Nlms()), data).certificate()
+    best = grouped(found).hindsight
+    assert best.reached == 40
+    each = [least(X, y) for X, y in tables(data).values()]
+    assert best.loss == pytest.approx(math.fsum(each), rel=1e-9)
+    assert nr.verify(found, data)
+
+
+def test_without_time_for_the_theorem_the_best_of_many_keys_are_known() -> None:
+    data = many_keys(13)
+    game = nr.play(nr.Groups(nr.Vaw()), data)
+    found = game.certificate(limits=Limits(seconds=20.0, clock=Ticking()))
+    full = grouped(game.certificate())
+    best, promise = grouped(found).hindsight, grouped(found).theorem
+    assert best == dataclasses.replace(full.hindsight, seconds=best.seconds)
+    assert best.seconds is not None
+    assert promise is not None
+    assert full.theorem is not None
+    assert full.theorem.bound is not None
+    assert promise.bound is promise.holds is None
+    assert promise.keys < full.theorem.keys == 40
+    assert "no time" in str(found)
+    assert nr.verify(found, data)
+    for lie in (
+        dataclasses.replace(grouped(found), theorem=dataclasses.replace(promise, keys=41)),
+        dataclasses.replace(grouped(found), theorem=dataclasses.replace(promise, bound=1.0)),
+        dataclasses.replace(
+            grouped(found), hindsight=dataclasses.replace(best, loss=best.loss * (1 - 1e-6))
+        ),
+    ):
+        assert not nr.verify(dataclasses.replace(found, groups=lie), data)

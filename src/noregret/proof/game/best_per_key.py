@@ -1,7 +1,8 @@
 """The best predictor of each key in hindsight, and the theorems of the keys, summed over the keys.
 
-The game of each key is played again from the rows that were recorded, a part of the keys at a time,
-so that their rows fit into memory.
+For the square loss, the best of many keys are found together from the rows that were recorded.
+Where that proves too little, for other losses, and for the theorems, the game of each key is played
+again. Rows are gathered for a part of the keys at a time, so that they fit into memory.
 """
 
 from __future__ import annotations
@@ -17,16 +18,17 @@ from numpy.typing import NDArray
 from noregret.base.compiled.losses import Loss
 from noregret.errors import NoRegretError
 from noregret.hindsight.blocks import padded
-from noregret.hindsight.losses import losses_of
+from noregret.hindsight.losses import is_square, losses_of
 from noregret.hindsight.proofs.answer import Answer, Limits
-from noregret.hindsight.proofs.deadline import expired, time_limit
+from noregret.hindsight.proofs.deadline import expired, remaining, time_limit
 from noregret.hindsight.proofs.rounding import downward, upward
 from noregret.hindsight.proofs.witness import BALL, LIMITED_NORM, REACH
+from noregret.hindsight.solvers.square_stack import MAX_COLUMNS, LeastLosses, least_losses
 from noregret.linear.learner import is_of_classes
 from noregret.proof.certificates.certificate import Certificate, Interval
 from noregret.proof.certificates.groups import BestPerKey, Grouped, SummedPromise
 from noregret.proof.certificates.issue import candidates, within
-from noregret.proof.game.game import Game
+from noregret.proof.game.game import Game, compared_with_all
 from noregret.proof.theorems.theorem import REGRETS, Theorem
 
 if TYPE_CHECKING:
@@ -36,8 +38,14 @@ if TYPE_CHECKING:
     from noregret.proof.record.pages import Pages
 
 Floats = NDArray[np.float64]
-# Numbers of rows that are gathered at a time.
-MAX_GATHERED = 1 << 23
+# Keys, their rows and outcomes in the order of the keys, and where those of each key end.
+Gathered = tuple[NDArray[np.intp], Any, Floats, NDArray[np.int64]]
+# Numbers of rows that are gathered at a time, and at first, as the search may end soon.
+MAX_GATHERED, FIRST_GATHERED = 1 << 22, 1 << 16
+# Of fewer keys, each game is played again.
+MIN_STACKED = 32
+# Games that are played again before it is known whether there is time for all.
+TRIED = 32
 # The least time limit that a certificate states.
 MIN_SECONDS = 1e-3
 # The relative difference up to which a game that is played again has the same loss.
@@ -69,19 +77,36 @@ class Sums:
         self.lowers: list[float] = []
         self.words: set[str] = set()
         self.promises: list[tuple[float | None, float | None]] = []
+        self.held = 0  # keys that met the theorem's assumptions
         self.exact, self.cut = True, False
+
+    def add_least(self, found: LeastLosses, keys: NDArray[np.intp]) -> None:
+        """Add the least square losses of some keys."""
+        self.losses += found.losses[keys].tolist()
+        self.lowers += found.lowers[keys].tolist()
+        self.words |= {ALL} if len(keys) else set()
 
     def add(self, found: Found) -> None:
         """Add a key."""
-        best, promise = found.certificate.hindsight, found.certificate.theorem
+        best = found.certificate.hindsight
         self.losses.append(best.loss)
         self.lowers.append(best.loss - best.gap)
         self.words.add(words_of(best.comparator))
         self.exact = self.exact and best.exact
         self.cut = self.cut or best.seconds is not None
+        self.add_promise(found)
+
+    def is_held_by(self, keys: int) -> bool:
+        """Return whether so many keys, and no others, met the theorem's assumptions."""
+        return self.held == len(self.promises) == keys
+
+    def add_promise(self, found: Found) -> None:
+        """Add the promise to a key, whose best predictor was added."""
+        promise = found.certificate.theorem
         if promise is not None:
             bound = promise.bound if found.replayed else None
             self.promises.append((promise.measured, bound))
+            self.held += bound is not None
 
 
 def best_per_key(game: GroupGame, limits: Limits, theorem: str | None) -> Grouped:
@@ -92,6 +117,8 @@ def best_per_key(game: GroupGame, limits: Limits, theorem: str | None) -> Groupe
     seconds = math.inf if game.patient else limits.seconds
     with time_limit(replace(limits, seconds=seconds)):
         search = Search(game, keys, codes, limits)
+        if is_stackable(game, promised, len(keys)):
+            search.least = search.least_losses()
         # The first theorem whose assumptions hold for all keys, or else the first.
         chosen, sums = (promised[0] if promised else None), None
         for each in promised if len(promised) > 1 else ():
@@ -103,11 +130,14 @@ def best_per_key(game: GroupGame, limits: Limits, theorem: str | None) -> Groupe
             sums = search.sums(None if chosen is None else chosen.name)
     assert sums is not None
     reached = len(sums.losses)
-    if reached < len(keys):
+    if reached < len(keys) and search.least is not None:
+        sums.add_least(search.least, search.unproven[reached - len(search.proven) :])
+    elif reached < len(keys):
         left = outcomes_from(pages, codes, reached)
         sums.losses.append(trivial_loss(game, left, sums.words))
         # No loss is below 0, unless it is written in Python.
         sums.lowers.append(0.0 if type(game.learner.engine.loss) is Loss else -math.inf)
+    stopped = sums.cut or min(reached, len(sums.promises) if chosen else reached) < len(keys)
     loss = total(sums.losses, upward)
     lower = total(sums.lowers, downward)
     best = BestPerKey(
@@ -116,7 +146,7 @@ def best_per_key(game: GroupGame, limits: Limits, theorem: str | None) -> Groupe
         Answer("", loss, lower, np.zeros(0)).gap,
         sums.exact and reached == len(keys),
         reached,
-        max(limits.seconds, MIN_SECONDS) if sums.cut or reached < len(keys) else None,
+        max(limits.seconds, MIN_SECONDS) if stopped else None,
     )
     regret = Interval(game.loss - loss, game.loss - (loss - best.gap))
     promise = None
@@ -137,21 +167,98 @@ class Search:
             raise NoRegretError("the groups have learned outside this game since", "play a new one")
         self.played = dict(zip(names, losses, strict=True))
         self.columns = {name: at for at, name in enumerate(game.learner._entry.known.names)}
+        self.least: LeastLosses | None = None  # of all keys, if they are stacked
+
+    @property
+    def proven(self) -> NDArray[np.intp]:
+        """The keys whose least loss is known but for rounding."""
+        return np.flatnonzero(() if self.least is None else self.least.sharp)
+
+    @property
+    def unproven(self) -> NDArray[np.intp]:
+        """The keys whose least loss is to be searched for."""
+        return np.flatnonzero(np.ones(len(self.keys)) if self.least is None else ~self.least.sharp)
+
+    def gathered(self, keys: NDArray[np.intp]) -> Iterator[Gathered]:
+        """Yield the rows of some keys, a part of the keys at a time."""
+        assert self.game.ledger.pages is not None
+        return gathered(self.game.ledger.pages, self.codes, keys, self.game.width)
+
+    def least_losses(self) -> LeastLosses:
+        """Return bounds of the least square loss of every key."""
+        parts = [
+            least_losses(X.toarray() if hasattr(X, "nnz") else X, y, stops)
+            for _, X, y, stops in self.gathered(np.arange(len(self.keys)))
+        ]
+        return LeastLosses(
+            np.concatenate([part.losses for part in parts]),
+            np.concatenate([part.lowers for part in parts]),
+            np.concatenate([part.sharp for part in parts]),
+        )
 
     def sums(self, theorem: str | None, whole: bool = False) -> Sums | None:
         """Return the sums over the keys; if ``whole``, None unless a theorem holds for all."""
-        game, sums = self.game, Sums()
-        assert game.ledger.pages is not None
-        rows = gathered(game.ledger.pages, self.codes, len(self.keys), game.width)
-        for number, X, y in rows:
-            if sums.losses and expired():
+        sums = Sums()
+        if self.least is not None:
+            sums.add_least(self.least, self.proven)
+        for found in self.games(self.unproven, theorem):
+            if found is None:
                 return None if whole else sums
-            key = self.keys[number]
-            own = compact(X, [self.columns[name] for name in features_of(game.groups, key)])
-            sums.add(Found(certified(game, own, y, theorem, self.limits), self.played[key]))
+            sums.add(found)
             if whole and sums.promises[-1][1] is None:
                 return None
+        if theorem is not None and self.least is not None:
+            self.add_promises(sums, theorem, whole)
+            if whole and not sums.is_held_by(len(self.keys)):
+                return None
         return sums
+
+    def add_promises(self, sums: Sums, theorem: str, whole: bool) -> None:
+        """Add the promises to keys whose best are known; for the ``whole``, until one is not met.
+
+        Nothing is lost by leaving early if there is no time for all.
+        """
+        limits, wanted, keys = self.limits, self.game.promises_wanted, len(self.proven)
+        if wanted is not None and sums.held >= wanted:
+            return
+        began = limits.clock()
+        for count, found in enumerate(self.games(self.proven, theorem)):
+            left = remaining(limits) if not self.game.patient else math.inf
+            slow = (limits.clock() - began) * (keys - count) > left * count
+            if found is None or (count >= TRIED and slow):
+                return
+            sums.add_promise(found)
+            if (whole and sums.promises[-1][1] is None) or sums.held == wanted:
+                return
+
+    def games(self, keys: NDArray[np.intp], theorem: str | None) -> Iterator[Found | None]:
+        """Play the games of some keys again; yield what is known of each, and None if time ends."""
+        game, first = self.game, not len(self.proven)
+        for numbers, X, y, stops in self.gathered(keys):
+            start = 0
+            for number, stop in zip(numbers.tolist(), stops.tolist(), strict=True):
+                if not first and expired():
+                    yield None
+                    return
+                key, first = self.keys[number], False
+                names = features_of(game.groups, key)
+                own = compact(X[start:stop], [self.columns[name] for name in names])
+                made = certified(game, own, y[start:stop], theorem, self.limits)
+                yield Found(made, self.played[key])
+                start = stop
+
+
+def is_stackable(game: GroupGame, theorems: list[Theorem], keys: int) -> bool:
+    """Return whether every key is compared with all linear predictors, by the square loss."""
+    learner = game.learner
+    return (
+        keys >= MIN_STACKED
+        and game.width <= MAX_COLUMNS
+        and not is_of_classes(learner)
+        and is_square(learner.engine.loss)
+        and compared_with_all(learner.params)
+        and all(theorem.best is None for theorem in theorems)
+    )
 
 
 def certified(
@@ -171,33 +278,33 @@ def certified(
 
 
 def gathered(
-    pages: Pages, codes: NDArray[np.uint32], keys: int, width: int
-) -> Iterator[tuple[int, Any, Floats]]:
-    """Yield each key's number, its rows and their outcomes."""
-    counts = np.bincount(codes, minlength=keys)
+    pages: Pages, codes: NDArray[np.uint32], keys: NDArray[np.intp], width: int
+) -> Iterator[Gathered]:
+    """Yield some keys, given in order, with their rows: a part of the keys at a time."""
+    counts = np.bincount(codes, minlength=int(keys[-1]) + 1 if len(keys) else 0)[keys]
     ends = np.cumsum(counts)
-    most = max(1, MAX_GATHERED // max(1, width))
-    first = 0
-    while first < keys:
+    first, numbers = 0, FIRST_GATHERED
+    while first < len(keys):
+        most = max(1, min(numbers, MAX_GATHERED) // max(1, width))
         before = int(ends[first] - counts[first])
         last = max(first + 1, int(np.searchsorted(ends, before + most, "right")))
+        wanted = np.zeros(int(codes.max()) + 1, dtype=bool)
+        wanted[keys[first:last]] = True
         parts: list[tuple[Any, Floats]] = []
         places: list[NDArray[np.uint32]] = []
         row = 0
         for X, y in pages.blocks():
             own = codes[row : row + len(y)]
             row += len(y)
-            chosen = np.flatnonzero((own >= first) & (own < last))
+            chosen = np.flatnonzero(wanted[own])
             if len(chosen):
                 parts.append((padded(X, width)[chosen], y[chosen]))
                 places.append(own[chosen])
         of_rows = np.concatenate(places)
         order = np.argsort(of_rows, kind="stable")
         X, y = joined([X for X, _ in parts])[order], np.concatenate([y for _, y in parts])[order]
-        stops = np.cumsum(counts[first:last]).tolist()
-        for number, start, stop in zip(range(first, last), [0, *stops], stops, strict=False):
-            yield number, X[start:stop], y[start:stop]
-        first = last
+        yield keys[first:last], X, y, np.cumsum(counts[first:last])
+        first, numbers = last, 16 * numbers
 
 
 def joined(parts: list[Any]) -> Any:
@@ -267,7 +374,7 @@ def summed(
     game: GroupGame, theorem: Theorem, sums: Sums, regret: Interval, keys: int
 ) -> SummedPromise:
     """Return the promise of a theorem, summed over the keys."""
-    held = sum(bound is not None for _, bound in sums.promises)
+    held = sums.held
     told = [measured for measured, _ in sums.promises if measured is not None]
     low = high = math.nan
     if theorem.quantity in REGRETS:

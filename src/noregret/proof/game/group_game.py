@@ -68,6 +68,8 @@ class GroupGame(Game):
         super().__init__(learner, keep="rows", memory=memory, progress=progress)
         self.grouping.record = self._take
         self.patient = False  # whether to search all keys, however long it takes
+        # Keys for which a theorem is to be shown to hold; None for all.
+        self.promises_wanted: int | None = None
         self._codes: list[NDArray[np.uint32]] = []  # the number of each row's key
         self._refusal: NoRegretError | None = None
 

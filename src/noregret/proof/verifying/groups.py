@@ -109,8 +109,8 @@ def seconds(judge: Judge, path: str, stated: Any, found: Any) -> Line | None:
     """Take note of when the search is said to have been stopped."""
     if stated is MISSING:
         return None
-    said, _ = bests(judge)
-    if said.exact:
+    said, promise = bests(judge)[0], both(judge)[0].theorem
+    if said.exact and (promise is None or promise.bound is not None):
         return Line(path, stated, "none", False, "closed forms are not searched")
     return Line(path, stated, stated, True, checked=False)
 

@@ -266,6 +266,14 @@ def is_files(data: Any) -> bool:
     return isinstance(data, str | Path)
 
 
+def promises_left_open(stated: Certificate) -> int | None:
+    """Return the keys that met a theorem's assumptions, if time ran out before the others."""
+    groups = stated.groups
+    if groups is None or groups.theorem is None or groups.hindsight.seconds is None:
+        return None
+    return groups.theorem.keys if groups.theorem.bound is None else None
+
+
 def replay_of(
     stated: Certificate, game: Certifiable, target: str | None = None, data: Any = None
 ) -> Replay:
@@ -293,6 +301,7 @@ def replay_of(
 
     if isinstance(game, GroupGame):
         game.patient = True
+        game.promises_wanted = promises_left_open(stated)
     found, outdone = certified(game, limits), False
     if (other := game.restated(stated.hindsight.witness)) is not None:
         restated = certified(other, limits)

@@ -36,6 +36,11 @@ def verdict_of_groups(
             f"Time ran out after {grouped.hindsight.reached:,} of {groups}: --look-back 60s, or"
             " certificate(limits=Limits(seconds=…)), takes longer."
         )
+    elif grouped.hindsight.seconds is not None:
+        words = (
+            f"There was no time to check the theorem's assumptions for all of {groups}: --look-back"
+            " 60s, or certificate(limits=Limits(seconds=…)), takes longer."
+        )
     plain = promise.wording.plain if promise.wording else ""
     return Verdict("open", "NO BOUND IS CLAIMED", words, clean(promise.name), plain)
 
