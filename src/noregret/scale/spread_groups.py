@@ -359,6 +359,7 @@ def part_of(number: int, part: Stored, played: dict[int, Stored]) -> tuple[Block
         texts = json.loads(part["tags"].tobytes())
         tags = [texts[code] for code in part["tag_codes"].tolist()]
     block = Block(np.zeros((len(y), 0)), y, lambda row: Place(), {}, tags=tags)
+    block.booleans = part.facts["booleans"]
     return block, Played(there, [], scores, chances)
 
 

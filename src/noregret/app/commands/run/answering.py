@@ -47,7 +47,12 @@ class Answers:
         refused = numbered(run.seen, count, rows[:, 0], errors)
         tagged = None if tags is None else iter([tags])
         [table] = predictions.tables(
-            iter([rows]), tagged, run.learner, run.stream.options, names=run.class_names
+            iter([rows]),
+            tagged,
+            run.learner,
+            run.stream.options,
+            names=run.class_names,
+            labels=run.labels,
         )
         passed = run.stream.options.passed
         try:

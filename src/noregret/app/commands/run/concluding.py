@@ -53,7 +53,7 @@ def conclude(
     """Return the figures."""
     learner, options = run.learner, run.reading.options
     labels = learner.engine.loss.labels
-    names = run.class_names or list(label_pair(learner._entry))
+    names = run.class_names or list(run.labels or label_pair(learner._entry))
     measures = run.watching.measured(names)
     mistakes = run.mistakes if labels else None
     alone = run.grouping is None  # whether there is one learner for all rows
@@ -151,7 +151,12 @@ def write_predictions(run: Run, path: str, result: Result) -> None:
     assert run.spool is not None
     tags = None if run.tags is None else run.tags.blocks()
     made = predictions.tables(
-        run.spool.blocks(), tags, run.learner, run.stream.options, names=run.class_names
+        run.spool.blocks(),
+        tags,
+        run.learner,
+        run.stream.options,
+        names=run.class_names,
+        labels=run.labels,
     )
     predictions.write(path, made)
 

@@ -41,12 +41,14 @@ def tables(
     options: Options,
     with_outcomes: bool = True,
     names: list[Any] | None = None,
+    labels: tuple[Any, Any] | None = None,
 ) -> Iterator[Any]:
     """Yield Arrow tables of rows: number, prediction, outcome, and further columns that apply.
 
     Predictions and outcomes are classes as the data name them; outcomes that are NaN are null. Tags
     come in the same blocks as rows. Of several classes, the probability is that of the predicted
-    one. ``names`` are those of the classes, if not the learner's own.
+    one. ``names`` are those of the classes, and ``labels`` the negative and the positive label, if
+    not the learner's own.
     """
     import pyarrow as pa
 
@@ -60,13 +62,17 @@ def tables(
             columns["prediction"] = named(names, scores)
         elif names:
             columns["prediction"] = named(names, scores > 0)
+        elif labels is not None:
+            columns["prediction"] = np.where(scores > 0, labels[1], labels[0])
         else:
             columns["prediction"] = np.asarray(answers(learner._entry, scores))
         if with_outcomes:
             unknown = np.isnan(outcomes)
             codes = outcomes if is_of_classes(learner) else outcomes > 0
             codes = np.where(unknown, -1, codes)
-            plain = outcomes > 0 if learner._entry.predicts_booleans else outcomes
+            booleans = learner._entry.predicts_booleans
+            booleans = booleans if labels is None else isinstance(labels[0], bool)
+            plain = outcomes > 0 if booleans else outcomes
             columns["outcome"] = named(names, codes) if names else pa.array(plain, mask=unknown)
         if chances and learner.engine.loss.name == "softmax":
             columns["probability"] = chances[0]

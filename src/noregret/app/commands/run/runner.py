@@ -138,6 +138,7 @@ class Run:
         self.spent = 0.0
         self.stopping = False
         self.weighted = False
+        self.has_zeros = self.has_booleans = False  # among the outcomes
         self.interrupted = False  # whether rows were left unplayed
         self.looking_back, self.looked_back = False, 0.0  # whether it does, and for how long it did
         self.open_gap: float | None = None  # of hindsight, while it looks back
@@ -364,6 +365,18 @@ class Run:
         return class_names(self.learner, self.stream.options)
 
     @property
+    def labels(self) -> tuple[Any, Any] | None:
+        """The negative and the positive label of groups, whose learners have seen a part of them.
+
+        None without groups, and if outcomes are not labels.
+        """
+        if self.grouping is None or not self.learner.engine.loss.labels:
+            return None
+        if self.has_booleans:
+            return (False, True)
+        return (0 if self.has_zeros else -1, 1)
+
+    @property
     def standing(self) -> str:
         """The error so far in a few words: accuracy, RMSE, or the mean loss."""
         loss = self.learner.engine.loss
@@ -407,6 +420,8 @@ class Run:
             tags = None if tags is None else picked(tags, np.flatnonzero(kept))
         if is_of_classes(self.learner) and self.grouping is None:
             y = codes_of(self.learner, block.classes or [], y)
+        self.has_booleans = self.has_booleans or block.booleans
+        self.has_zeros = self.has_zeros or bool((y == 0).any())
         self.watch(y, scores if self.measures else None, importances)
         chances = () if chances_of is None else (chances_of,)
         if self.spool is not None and scores is not None:
