@@ -54,7 +54,25 @@ def verdict_of(certificate: Certificate, trivial: Trivial | None = None) -> Verd
 
         return verdict_of_groups(certificate, certificate.groups, trivial)
     promise = certificate.theorem
-    return no_theorem(certificate) if promise is None else verdict_on(promise, trivial)
+    if promise is None:
+        return no_theorem(certificate)
+    found = verdict_on(promise, trivial)
+    return found._replace(words=f"{found.words} {two_regrets(certificate)}".rstrip())
+
+
+def two_regrets(certificate: Certificate) -> str:
+    """Explain a regret above the bound of a promise that was kept; empty where there is none."""
+    promise = certificate.theorem
+    if promise is None or promise.bound is None or not promise.holds:
+        return ""
+    if "regret" not in promise.quantity or certificate.regret.upper <= promise.bound:
+        return ""
+    members = quantity_of(promise) == "regret to the best member"
+    other = "the best of the learners that it combines" if members else "fewer predictors"
+    return (
+        f"The regret of {brief(certificate.regret.upper)} is larger and breaks no promise: it"
+        f" compares with the best fixed model fitted to all rows at once, the promise with {other}."
+    )
 
 
 def no_theorem(certificate: Certificate) -> Verdict:

@@ -30,6 +30,11 @@ TOO_FEW_DIGITS = (
     "rounding leaves too few digits for the best predictor's loss, as columns are far from zero"
     " compared with their spread, or nearly dependent"
 )
+# Why it may not be computed.
+TOO_LONG = (
+    "with this many features, it takes too long to find the best predictor for the rows up to each"
+    " point"
+)
 
 
 def loss_chart(result: Result) -> Html:
@@ -79,19 +84,23 @@ def plain_rounds(rounds: Floats) -> Scale:
 
 
 def regret_chart(result: Result) -> Html | None:
-    """Return the regret over time with its bound; None if it is not known."""
-    if not len(finite(result.curve.regret)):
+    """Return the regret over time with its bound; None if it is known at one of many points."""
+    if len(finite(result.curve.regret)) < min(2, max(1, len(result.curve.rounds))):
         return None
     return regret_figure(
         result.curve,
         Series("allowed by the bound", allowed_regret(result), "bound"),
         "Total loss so far minus that of the best fixed predictor for the same rounds. Below zero,"
         " the learner does better than any fixed predictor.",
+        TOO_LONG,
     )
 
 
-def regret_figure(curve: Curve, bound: Series, words: str) -> Html:
-    """Return the regret over time, with its bound if known."""
+def regret_figure(curve: Curve, bound: Series, words: str, expensive: str = "") -> Html:
+    """Return the regret over time, with its bound if known.
+
+    ``expensive`` is why it may not have been computed at some points.
+    """
     rounds, regret = curve.rounds.astype(np.float64), curve.regret
     series, note = [Series("regret", regret, "learner")], ""
     scale = fitted(regret, zero=True)
@@ -107,12 +116,22 @@ def regret_figure(curve: Curve, bound: Series, words: str) -> Html:
     )
     known = bool(np.isfinite(regret[-1:]).all())
     final = keys(series, [last_known(one.y) if known else None for one in series])
-    if curve.lost.any():
-        where = f"at {np.count_nonzero(curve.lost):,} of the {len(rounds):,} points"
-        note = f"{note} The regret is not known {where}: {TOO_FEW_DIGITS}.".strip()
+    note = f"{note} {unknown_points(curve, expensive)}".strip()
     return figure_of(
         "Regret", words, final, drawn, element("p", note, class_="note") if note else ""
     )
+
+
+def unknown_points(curve: Curve, expensive: str) -> str:
+    """Say at how many points the regret is not known, and why; empty if at none."""
+    of_all = f"of the {len(curve.rounds):,} points"
+    lost, unknown = int(curve.lost.sum()), int((~np.isfinite(curve.regret)).sum())
+    said = []
+    if expensive and unknown > lost:
+        said.append(f"The regret was not computed at {unknown - lost:,} {of_all}: {expensive}.")
+    if lost:
+        said.append(f"The regret is not known at {lost:,} {of_all}: {TOO_FEW_DIGITS}.")
+    return " ".join(said)
 
 
 def with_bound(regret: Floats, allowed: Floats) -> tuple[Scale, str]:

@@ -14,7 +14,7 @@ from noregret.app.report.page.sections import (
     skipped_section,
 )
 from noregret.app.report.run.certificate import certificate_section
-from noregret.app.report.run.curves import TOO_FEW_DIGITS, loss_chart, regret_chart
+from noregret.app.report.run.curves import TOO_FEW_DIGITS, TOO_LONG, loss_chart, regret_chart
 from noregret.app.report.run.found import STYLE as FOUND
 from noregret.app.report.run.found import found_section
 from noregret.app.report.run.head import head
@@ -67,10 +67,7 @@ def why(result: Result) -> str:
         )
     if result.curve.lost.any():
         return f"Regret over time is not shown: {TOO_FEW_DIGITS}."
-    return (
-        "Regret over time is not shown: with this many features, it takes too long to find the best"
-        " predictor at every point."
-    )
+    return f"Regret over time is not shown: {TOO_LONG}."
 
 
 def outlook_section(result: Result) -> Html:

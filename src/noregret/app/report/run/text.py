@@ -11,7 +11,7 @@ from rich.padding import Padding
 from rich.text import Text
 
 from noregret.app.report.certificate.sheet import Fact
-from noregret.app.report.certificate.verdict import bound_words
+from noregret.app.report.certificate.verdict import bound_words, two_regrets
 from noregret.app.report.run.words import (
     MEASURES,
     accuracy_words,
@@ -171,7 +171,8 @@ def promised(result: Result) -> Iterator[Fact]:
     yield Fact("regret" if grouped is None else "  for all", *found)
     if promise is not None and promise.bound is not None:
         words = bound_words(promise)
-        yield Fact("bound", brief(promise.bound), f"proven limit on {words}")
+        apart = two_regrets(certificate) if grouped is None else ""
+        yield Fact("bound", brief(promise.bound), f"proven limit on {words}. {apart}".rstrip(". "))
 
 
 def confusion(result: Result) -> list[RenderableType]:
