@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from noregret.errors import NoRegretError, WrongUsage
 from noregret.streams.addresses import Address
-from noregret.streams.open_file import BLOCK
+from noregret.streams.open_file import BLOCK, binary, is_remote, size_of
 from noregret.streams.options import Options
 from noregret.streams.source import STDIN, Part, Source
 from noregret.streams.stream import Reading, State, Stream
@@ -52,7 +52,7 @@ class Data:
             raise WrongUsage("several workers cannot share standard input: name files")
         if any(isinstance(path, Address) for path in stream.paths):
             raise WrongUsage("databases are read by one process: leave the workers out")
-        paths = tuple(os.path.abspath(path) for path in stream.paths)
+        paths = tuple(p if is_remote(p) else os.path.abspath(p) for p in stream.paths)
         state: State = reading.state()
         arrays = {name: array for name, array in state[0].items() if not name.startswith("seals.")}
         columns = state[1]["columns"] | {"same_files": True}
@@ -72,15 +72,15 @@ class Data:
     @property
     def size(self) -> int:
         """The bytes of all files."""
-        return sum(map(os.path.getsize, self.paths))
+        return sum(map(size_of, self.paths))
 
     def size_up_to(self, part: Part) -> int:
         """Return the bytes of the files up to the end of a part, about as many for Parquet."""
         file = self.paths[part.file]
-        here = os.path.getsize(file)
+        here = size_of(file)
         if part.stop is not None and self.kind.name != "parquet":
             here = part.stop
-        return here + sum(map(os.path.getsize, self.paths[: part.file]))
+        return here + sum(map(size_of, self.paths[: part.file]))
 
     def after(self, positions: dict[str, float]) -> Data:
         """Return the same for a part before which the last dates had these positions in time."""
@@ -120,7 +120,8 @@ def row_parts(number: int, path: str) -> list[Part]:
     """Return the parts of a Parquet file: row groups, several of them if they are small."""
     from pyarrow import parquet
 
-    metadata, found, first = parquet.read_metadata(path), list[Part](), 0
+    place: Any = binary(path) if is_remote(path) else path
+    metadata, found, first = parquet.read_metadata(place), list[Part](), 0
     most = min(PART_ROWS, metadata.num_rows // MIN_PARTS)
     for group in range(metadata.num_row_groups):
         last = first + metadata.row_group(group).num_rows
@@ -139,7 +140,7 @@ def located(error: NoRegretError, data: Data, part: Part) -> NoRegretError:
         return error
     error.file = data.given[part.file]
     if error.line is not None and part.start:
-        with open(path, "rb") as file:
+        with binary(path) as file:
             left = part.start
             while left and (text := file.read(min(left, BLOCK))):
                 error.line += text.count(b"\n")

@@ -32,6 +32,7 @@ from noregret.scale.row_files import Stored, as_text, stored, write
 from noregret.scale.split_rows import Splitting, bucket_count, bucket_rows, split
 from noregret.scale.work_folder import Interrupted, work_folder
 from noregret.streams.block import Block, Fault
+from noregret.streams.open_file import stamp_of
 from noregret.streams.source import Indivisible, Part
 
 if TYPE_CHECKING:
@@ -216,7 +217,7 @@ class SpreadGrouping:
         """
         next(iter(blocks), None)
         data = Data.of(reading.stream, reading)
-        files = [(path, (at := os.stat(path)).st_size, at.st_mtime_ns) for path in data.paths]
+        files = [(path, *stamp_of(path)) for path in data.paths]
         job = (files, data.options, dumps(self.learner), self.columns, self.saved, self.tagged)
         try:
             with work_folder(self.within, __version__, *job) as self.folder:

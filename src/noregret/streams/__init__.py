@@ -17,6 +17,7 @@ from urllib.parse import unquote
 from noregret.errors import Use, WrongUsage
 from noregret.streams import file_formats
 from noregret.streams.addresses import scheme_of
+from noregret.streams.open_file import is_remote
 from noregret.streams.options import Options
 from noregret.streams.source import STDIN, Paths, as_paths, suffix_of
 from noregret.streams.stream import Stream
@@ -164,7 +165,7 @@ def format_called(name: str) -> type[Stream]:
 def stream_of(path: Paths, options: Options) -> Stream:
     """Return the stream for some files and options; a table of a database may have an address."""
     given = [path] if isinstance(path, str | Path) else list(path)
-    if any(scheme_of(each) and not Path(each).exists() for each in given):
+    if any(scheme_of(each) and not is_remote(each) and not Path(each).exists() for each in given):
         given, options = addressed(list(map(str, given)), options)
         return format_called(options.format or "")(given, options)
     paths = as_paths(given)

@@ -1,4 +1,4 @@
-"""Addresses of tables in databases, which are shown without their passwords."""
+"""Addresses of tables in databases, shown without their passwords, and schemes of files."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ from noregret.errors import WrongUsage
 
 SQLITE, POSTGRESQL = "sqlite", "postgresql"
 SCHEMES = {SQLITE: SQLITE, POSTGRESQL: POSTGRESQL, "postgres": POSTGRESQL}
+# Stores of files; see ``remote_files``.
+STORES = {"s3": "s3", "gs": "gs", "gcs": "gs", "hdfs": "hdfs"}
 ADDRESS = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*)://.*", re.DOTALL)
 HIDDEN = "***"
 SECRETS = ("password", "sslpassword")
@@ -120,6 +122,7 @@ def parts_of(given: str) -> Parts:
 def check_known(given: object) -> None:
     """Raise an error, without passwords, for the address of an unknown kind of database."""
     scheme = scheme_of(given)
-    if scheme is not None and scheme not in SCHEMES:
+    if scheme is not None and scheme not in SCHEMES and scheme not in STORES:
         what = f"data cannot be read from {scheme}:// addresses"
-        raise WrongUsage(what, f"name a file, or a table by {SQLITE}:// or {POSTGRESQL}://")
+        cure = f"name a file, one in s3://, gs:// or hdfs://, or a table by {SQLITE}:// or"
+        raise WrongUsage(what, f"{cure} {POSTGRESQL}://")

@@ -9,12 +9,16 @@ import sys
 import time
 import zlib
 from collections.abc import Callable, Iterator, Sequence
-from typing import IO
+from typing import IO, TYPE_CHECKING
 
 from noregret.base.atomic_files import naming, new_hash
 from noregret.base.platform_files import enlarge_pipe, is_ready, open_to_read, read_at
 from noregret.errors import NoRegretError
+from noregret.streams.addresses import STORES, scheme_of
 from noregret.streams.seals import Seal
+
+if TYPE_CHECKING:
+    from noregret.streams.remote_files import RemoteFile
 
 # Bytes parsed at a time.
 BLOCK = 1 << 22
@@ -28,6 +32,94 @@ PACKED = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd"}
 
 
 Converter = Callable[[IO[bytes], str], IO[bytes]]
+
+
+def is_remote(path: object) -> bool:
+    """Return whether a path is an address in a store of files."""
+    return scheme_of(path) in STORES and not os.path.exists(str(path))
+
+
+class LocalFile:
+    """A file of this machine, or standard input."""
+
+    def __init__(self, path: str) -> None:
+        self.owned = path != STDIN
+        self.descriptor = open_to_read(path) if self.owned else stdin_descriptor()
+        state = os.fstat(self.descriptor)
+        self.regular = stat.S_ISREG(state.st_mode)
+        if stat.S_ISFIFO(state.st_mode):
+            enlarge_pipe(self.descriptor, PIPE)
+
+    def size(self) -> int:
+        """Return its size by now."""
+        return os.fstat(self.descriptor).st_size
+
+    def read(self, most: int) -> bytes:
+        """Return some of the next bytes."""
+        return os.read(self.descriptor, most)
+
+    def read_at(self, place: int, size: int) -> bytes:
+        """Return bytes at an offset."""
+        return read_at(self.descriptor, place, size)
+
+    def seek(self, offset: int) -> int:
+        """Go on at an offset."""
+        return os.lseek(self.descriptor, offset, os.SEEK_SET)
+
+    def stream(self) -> IO[bytes]:
+        """Return it as Python's file, for what decompresses it."""
+        return os.fdopen(os.dup(self.descriptor), "rb")
+
+    def is_ready(self) -> bool:
+        """Return whether a pipe or device can be read without waiting."""
+        return is_ready(self.descriptor)
+
+    def close(self) -> None:
+        """Close it, unless it is standard input."""
+        if self.owned:
+            os.close(self.descriptor)
+
+
+def file_of(path: str) -> LocalFile | RemoteFile:
+    """Open a file of this machine, or of a store."""
+    if path == STDIN or not is_remote(path):
+        return LocalFile(path)
+    from noregret.streams.remote_files import RemoteFile
+
+    return RemoteFile(path)
+
+
+def binary(path: str) -> IO[bytes]:
+    """Open a file to read and seek."""
+    if not is_remote(path):
+        return open(path, "rb")
+    from noregret.streams import remote_files
+
+    file: IO[bytes] = remote_files.binary(path)
+    return file
+
+
+def is_plain(path: str) -> bool:
+    """Return whether a path is a file that can be read twice."""
+    return path != STDIN and (os.path.isfile(path) or is_remote(path))
+
+
+def size_of(path: str) -> int:
+    """Return the bytes of a file."""
+    if not is_remote(path):
+        return os.path.getsize(path)
+    from noregret.streams import remote_files
+
+    return remote_files.size_of(path)
+
+
+def stamp_of(path: str) -> tuple[int, int]:
+    """Return the size of a file, and when it was changed, in nanoseconds."""
+    if not is_remote(path):
+        return (state := os.stat(path)).st_size, state.st_mtime_ns
+    from noregret.streams import remote_files
+
+    return remote_files.stamp_of(path)
 
 
 class Opened:
@@ -46,23 +138,16 @@ class Opened:
     """
 
     def __init__(self, path: str, converted: Converter | None = None, follow: bool = False) -> None:
-        self.path, self.read_so_far, self.owned = path, 0, False
+        self.path, self.read_so_far = path, 0
         self.stream: IO[bytes] | None = None
-        if path == STDIN:
-            self.descriptor = stdin_descriptor()
-        else:
-            self.descriptor = open_to_read(path)
-            self.owned = True
-        state = os.fstat(self.descriptor)
-        self.regular = stat.S_ISREG(state.st_mode)
-        if stat.S_ISFIFO(state.st_mode):
-            enlarge_pipe(self.descriptor, PIPE)
-        self.size = state.st_size if self.regular else 0
+        self.file = file_of(path)
+        self.regular = self.file.regular
+        self.size = self.file.size() if self.regular else 0
         if self.regular and path == STDIN:  # which may have been read from already
-            self.size -= os.lseek(self.descriptor, 0, os.SEEK_CUR)
+            self.size -= os.lseek(stdin_descriptor(), 0, os.SEEK_CUR)
         self.decoder: codecs.IncrementalDecoder | None = None  # for UTF-16
         self.decoded = b""  # read, and not taken yet
-        first = read_at(self.descriptor, 0, 4) if self.regular else b""
+        first = self.file.read_at(0, 4) if self.regular else b""
         packing = packing_of(first)
         packed = packing is not None or converted is not None
         self.follow = follow and self.regular and path != STDIN
@@ -73,7 +158,7 @@ class Opened:
             not self.follow and self.regular and not packed and path != STDIN and not is_wide(first)
         )
         if packed:
-            self.raw = os.fdopen(os.dup(self.descriptor), "rb")
+            self.raw = self.file.stream()
             self.stream = self.raw if packing is None else unpacked(self.raw, packing)
             if converted is not None:
                 try:
@@ -92,8 +177,8 @@ class Opened:
             self.raw.close()
 
     def __del__(self) -> None:
-        if self.owned:
-            os.close(self.descriptor)
+        if hasattr(self, "file"):  # it was opened
+            self.file.close()
 
     def block(self) -> bytes:
         """Return the next bytes: as many as are available, at most one block."""
@@ -141,11 +226,11 @@ class Opened:
             most = min(most, self.size - self.read_so_far)
         if self.stream is None:
             with naming(self.path):
-                text = os.read(self.descriptor, most)
+                text = self.file.read(most)
                 while not text and self.follow:
                     self.check_whole()
                     time.sleep(POLL_SECONDS)
-                    text = os.read(self.descriptor, most)
+                    text = self.file.read(most)
             self.read_so_far += len(text)
             return text
         try:
@@ -162,20 +247,20 @@ class Opened:
     def check_whole(self) -> None:
         """Refuse a file that has ended before the place where it ended when it was opened."""
         self.size = max(self.size, self.read_so_far) if self.follow else self.size
-        cut = os.fstat(self.descriptor).st_size < self.size
+        cut = self.file.size() < self.size
         if self.regular and (cut or (self.stream is None and self.read_so_far < self.size)):
             raise shortened(self.path)
 
     def more_is_there(self) -> bool:
         """Return whether data can be read without waiting."""
         if self.follow:
-            return os.fstat(self.descriptor).st_size > self.read_so_far
-        return self.regular or is_ready(self.descriptor)
+            return self.file.size() > self.read_so_far
+        return self.regular or self.file.is_ready()
 
     def skip(self, offset: int) -> None:
         """Skip to a position in the text."""
         if self.seekable:
-            self.read_so_far = os.lseek(self.descriptor, offset, os.SEEK_SET)
+            self.read_so_far = self.file.seek(offset)
             return
         for _ in self.parts(offset):
             pass

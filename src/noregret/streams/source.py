@@ -16,12 +16,20 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from noregret.base.atomic_files import naming, new_hash
-from noregret.base.platform_files import read_at
 from noregret.errors import BadExample, NoRegretError, WrongUsage
 from noregret.streams import open_file as files
 from noregret.streams.addresses import check_known
 from noregret.streams.csv_quotes import Quotes
-from noregret.streams.open_file import STDIN, UTF_16, Opened, shortened, stdin_descriptor
+from noregret.streams.open_file import (
+    STDIN,
+    UTF_16,
+    Opened,
+    is_plain,
+    is_remote,
+    shortened,
+    size_of,
+    stdin_descriptor,
+)
 from noregret.streams.seals import Range, Sealing, Seals
 
 __all__ = ["STDIN", "Part", "Paths", "Piece", "Source", "as_paths", "suffix_of", "total_size"]
@@ -43,6 +51,9 @@ def as_paths(given: Paths) -> tuple[str, ...]:
     for path in map(str, given):
         if not os.path.exists(path):
             check_known(path)
+            if is_remote(path):
+                found += stored(path)
+                continue
         if path != STDIN and not os.path.exists(path) and glob.has_magic(path):
             matching = sorted(glob.glob(path, recursive=True))
             if not matching:
@@ -59,10 +70,23 @@ def as_paths(given: Paths) -> tuple[str, ...]:
     return tuple(found)
 
 
+def stored(path: str) -> list[str]:
+    """Return the address of a file in a store, or those that a pattern matches."""
+    from noregret.streams.remote_files import matching
+
+    if "*" not in path.partition("?")[0]:
+        return [path]
+    if not (found := matching(path)):
+        raise FileNotFoundError(errno.ENOENT, "no file matches", path)
+    return found
+
+
 def check_readable(path: str) -> None:
     """Raise an error early if a file cannot be read."""
     if path == STDIN:
         stdin_descriptor()
+    elif is_remote(path):
+        size_of(path)
     elif os.path.isdir(path):
         raise NoRegretError("a folder", f"name the files in it, as in '{path}/*.csv'", file=path)
     elif not stat.S_ISFIFO(os.stat(path).st_mode):
@@ -72,14 +96,14 @@ def check_readable(path: str) -> None:
 
 def total_size(paths: Sequence[str]) -> int | None:
     """Return the number of bytes to read, if known."""
-    if any(path == STDIN or not os.path.isfile(path) for path in paths):
+    if not all(map(is_plain, paths)):
         return None
-    return sum(os.path.getsize(path) for path in paths)
+    return sum(map(size_of, paths))
 
 
 def suffix_of(path: str) -> str:
     """Return the extension of a file, ignoring that of a compression."""
-    place = Path(path)
+    place = Path(path.partition("?")[0] if is_remote(path) else path)
     if place.suffix.lower() in (".gz", ".zst", ".zstd"):
         place = place.with_suffix("")
     return place.suffix.lower()
@@ -110,7 +134,7 @@ class Piece:
         if text is None:
             assert self.opened is not None
             with naming(self.path):
-                text = read_at(self.opened.descriptor, self.start, self.stop - self.start)
+                text = self.opened.file.read_at(self.start, self.stop - self.start)
             if len(text) < self.stop - self.start:
                 raise shortened(self.path)
             if self.ranges is not None:
@@ -189,7 +213,7 @@ class Source:
         """
         assert self.seals is not None
         for number in range(mark["file"] + 1):
-            if self.paths[number] != STDIN and os.path.isfile(self.paths[number]):
+            if is_plain(self.paths[number]):
                 with self.open(self.paths[number]) as opened:
                     if number < mark["file"] or opened.seekable:
                         opened.check(self.seals.of_file(number))
@@ -211,7 +235,7 @@ class Source:
     def cut(self, number: int, opened: Opened, mark: dict[str, Any] | None) -> Iterator[Piece]:
         """Yield pieces of the current contents of a file, without reading them."""
         start = 0 if mark is None else mark["offset"]
-        size = os.fstat(opened.descriptor).st_size
+        size = opened.file.size()
         if self.part is not None and self.part.stop is not None:
             start = max(start, self.part.start)
             size = min(size, self.part.stop)
@@ -295,10 +319,10 @@ def line_end(opened: Opened, start: int, stop: int, size: int) -> int:
     """Return the end of the last line that ends before ``stop``, or of the first one after it."""
     if stop >= size:
         return size
-    descriptor, at = opened.descriptor, stop
+    file, at = opened.file, stop
     while at > start:
         begin = max(start, at - BYTES_PER_SEARCH)
-        found = read_at(descriptor, begin, at - begin).rfind(b"\n")
+        found = file.read_at(begin, at - begin).rfind(b"\n")
         if found >= 0:
             return begin + found + 1
         at = begin
@@ -306,7 +330,7 @@ def line_end(opened: Opened, start: int, stop: int, size: int) -> int:
     while at < size:
         if at - start > MAX_LINE:
             raise too_long(opened.path, start)
-        found = read_at(descriptor, at, files.BLOCK).find(b"\n")
+        found = file.read_at(at, files.BLOCK).find(b"\n")
         if found >= 0:
             return at + found + 1
         at += files.BLOCK

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Callable, Iterator
 from functools import cache, partial
@@ -34,6 +33,7 @@ from noregret.streams.csv_repair import (
     row_lines,
     split_names,
 )
+from noregret.streams.open_file import is_plain
 from noregret.streams.options import (
     ASLEEP,
     AUTO,
@@ -46,7 +46,7 @@ from noregret.streams.options import (
     UTF_8,
 )
 from noregret.streams.parsing.text import count_lines, parse_csv
-from noregret.streams.source import MAX_LINE, STDIN, Piece
+from noregret.streams.source import MAX_LINE, Piece
 from noregret.streams.stream import StartAgain, State, Stream, reader_of
 from noregret.streams.table_reading import MIN_DATE_SHARE, TableReading
 
@@ -347,7 +347,7 @@ class CsvReading(TableReading):
     def check_foreigns(self, mark: dict[str, Any]) -> None:
         """Refuse files, read before a mark, whose columns have other names now."""
         for number, path in enumerate(self.paths[: mark["file"] + 1]):
-            if path == STDIN or not os.path.isfile(path):
+            if not is_plain(path):
                 continue
             with self.stream.open(path) as opened:
                 text = opened.block()

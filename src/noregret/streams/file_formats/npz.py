@@ -16,6 +16,7 @@ from noregret.base.sparse_rows import sparse_parts
 from noregret.errors import BadExample, NoRegretError, Place, WrongUsage
 from noregret.linear.inputs import as_array, as_floats, as_outcomes, block_rows
 from noregret.streams.block import Block, Floats, Sparse
+from noregret.streams.open_file import binary
 from noregret.streams.options import Options
 from noregret.streams.seals import Range
 from noregret.streams.source import STDIN, Paths
@@ -114,7 +115,7 @@ class NpzReading(Reading):
     def arrays(self, path: str) -> tuple[Any, Any]:
         """Return the rows and the outcomes."""
         try:
-            with open(path, "rb") as file:
+            with binary(path) as file:
                 archive = np.load(file, allow_pickle=False)
                 if isinstance(archive, np.ndarray):
                     raise BadExample(

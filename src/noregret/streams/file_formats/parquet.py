@@ -13,7 +13,7 @@ from noregret.base.atomic_files import naming, new_hash
 from noregret.errors import BadExample, NoRegretError, foreign
 from noregret.streams.arrow_reading import ArrowReading, Batch, texts_in
 from noregret.streams.local_dates import SAMPLE_VALUES
-from noregret.streams.open_file import BLOCK
+from noregret.streams.open_file import BLOCK, binary, is_remote, size_of
 from noregret.streams.options import WRITTEN, Options
 from noregret.streams.seals import Range
 from noregret.streams.source import STDIN, Part, Paths
@@ -64,11 +64,15 @@ class ParquetReading(ArrowReading):
         from pyarrow import parquet
 
         # With small buffers, as Arrow would otherwise hold a whole row group in memory twice.
-        with parquet.ParquetFile(path, buffer_size=BUFFER, pre_buffer=False) as file:
+        # From a store, small ranges would each be a request.
+        remote = is_remote(path)
+        place: Any = binary(path) if remote else path
+        buffer = 0 if remote else BUFFER
+        with parquet.ParquetFile(place, buffer_size=buffer, pre_buffer=remote) as file:
             if self.kinds is None:
                 self.find_texts(first_texts(file), path)
             roles = self.roles_of(file.schema_arrow, path)
-            rows, size, skip = file.metadata.num_rows, os.path.getsize(path), mark.get("row", 0)
+            rows, size, skip = file.metadata.num_rows, size_of(path), mark.get("row", 0)
             digest = digest_of_contents(path)
             if skip and self.part is None and mark["digest"] != digest:
                 raise NoRegretError("not the data that the checkpoint was made from", file=path)
@@ -141,7 +145,7 @@ def bytes_of(group: Any) -> tuple[int, int]:
 def digest_of_part(path: str, start: int, stop: int) -> bytes:
     """Return a digest of some bytes of a file."""
     digest = new_hash()
-    with naming(path), open(path, "rb") as file:
+    with naming(path), binary(path) as file:
         file.seek(start)
         while start < stop and (text := file.read(min(BLOCK, stop - start))):
             digest.update(text)
@@ -152,7 +156,7 @@ def digest_of_part(path: str, start: int, stop: int) -> bytes:
 
 def digest_of_contents(path: str) -> str:
     """Return a digest of a file's metadata."""
-    with open(path, "rb") as file:
+    with binary(path) as file:
         file.seek(-8, os.SEEK_END)
         size = int.from_bytes(file.read(4), "little")
         file.seek(-8 - size, os.SEEK_END)

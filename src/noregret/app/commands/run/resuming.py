@@ -18,8 +18,8 @@ from noregret.base.params import plain
 from noregret.errors import NoRegretError, WrongUsage
 from noregret.proof.record.ledger_state import restore as restore_ledger
 from noregret.proof.record.ledger_state import state_of as ledger_state
+from noregret.streams.open_file import binary, is_plain
 from noregret.streams.options import INDICATOR, Options
-from noregret.streams.source import STDIN
 
 if TYPE_CHECKING:
     from noregret.app.commands.run.runner import Run
@@ -94,9 +94,9 @@ def traces(run: Run, mark: dict[str, Any] | None) -> list[list[Any] | None]:
 
 def trace_of(path: str) -> list[Any] | None:
     """Return the size of a file and a digest of its end, None where it cannot be read twice."""
-    if path == STDIN or not os.path.isfile(path):
+    if not is_plain(path):
         return None
-    with open(path, "rb") as file:
+    with binary(path) as file:
         size = file.seek(0, os.SEEK_END)
         file.seek(max(0, size - END))
         return [size, hashlib.blake2b(file.read(), digest_size=16).hexdigest()]
