@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import csv
+import json
+import math
 import random
 from pathlib import Path
 
@@ -50,6 +52,19 @@ def test_the_rest_is_learned(files: tuple[Path, Path], tmp_path: Path) -> None:
     for k in range(81):
         assert found["given"][0][k] == pytest.approx(found["less"][0][k] + bases[k], abs=1e-9)
     assert found["given"][1] == found["less"][1]
+
+
+def test_they_are_a_baseline(files: tuple[Path, Path], tmp_path: Path) -> None:
+    given, less = files
+    page = tmp_path / "r.html"
+    found = json.loads(done("run", given, "--json", "--report", page))["baselines"]
+    errors = [abs(y - base) for y, base, _ in lines(80)]
+    assert found["initial"]["mae"] == pytest.approx(math.fsum(errors) / 80)
+    squares = math.fsum(e * e for e in errors) / 80
+    assert found["initial"]["rmse"] == pytest.approx(math.sqrt(squares))
+    assert "by the initial predictions alone" in page.read_text()
+    assert "the initial predictions alone" in " ".join(done("run", given).split())
+    assert "initial" not in json.loads(done("run", less, "--json"))["baselines"]
 
 
 @pytest.mark.parametrize(

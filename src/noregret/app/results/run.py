@@ -79,6 +79,13 @@ class Previous(NamedTuple):
     accuracy: float | None = None
 
 
+class Initial(NamedTuple):
+    """The measures of the initial predictions of rows alone; None if they have none."""
+
+    rmse: float | None = None
+    mae: float | None = None
+
+
 class Measures(NamedTuple):
     """The measures of a run; None where they do not apply or are not known.
 
@@ -97,6 +104,7 @@ class Measures(NamedTuple):
     auc: float | None = None
     auc_doubt: float | None = None
     previous: Previous = Previous()
+    initial: Initial = Initial()
     classes: tuple[ClassCount, ...] = ()
     confusion: Counts | None = None
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from noregret.app.results.run import ClassCount, Measures, Previous
+from noregret.app.results.run import ClassCount, Initial, Measures, Previous
 from noregret.base.numbers import known
 from noregret.linear.learner import is_of_classes
 from noregret.streams.class_labels import as_written
@@ -38,6 +38,8 @@ class NumberMeasures:
         # Weights, absolute errors and squared errors: of predictions, and of the previous value.
         self.sums = np.zeros((2, 3))
         self.last: float | None = None
+        # The same of initial predictions alone, if rows have some.
+        self.initial, self.has_initial = np.zeros(3), False
 
     def take(self, y: Floats, scores: Floats, importances: Floats) -> None:
         """Take rows into account."""
@@ -56,9 +58,18 @@ class NumberMeasures:
         sizes = importances * errors
         self.sums[of] += importances.sum(), sizes.sum(), (sizes * errors).sum()
 
+    def add_initial(self, errors: Floats, importances: Floats) -> None:
+        """Add up errors of initial predictions, row by row: the same whatever the blocks are."""
+        errors = np.abs(errors)
+        with np.errstate(over="ignore", invalid="ignore"):
+            new = [importances, importances * errors, importances * errors * errors]
+            rows = np.column_stack([self.initial, np.array(new)])
+            self.initial = np.cumsum(rows, axis=1)[:, -1]
+
     def found(self, names: list[Any], spread: float | None) -> Measures:
         """Return the measures; ``spread`` is the total squared error of the best constant."""
-        (rmse, mae), (rmse_before, mae_before) = (self.means(of) for of in (0, 1))
+        (rmse, mae), (rmse_before, mae_before) = map(means, self.sums)
+        initial = Initial(*means(self.initial)) if self.has_initial else Initial()
         explained = None
         if spread is not None and spread > 0:
             explained = known(1 - float(self.sums[0, 2]) / spread)
@@ -67,22 +78,29 @@ class NumberMeasures:
             mae=mae,
             explained=explained,
             previous=Previous(rmse=rmse_before, mae=mae_before),
+            initial=initial,
         )
-
-    def means(self, of: int) -> tuple[float | None, float | None]:
-        """Return the root mean squared error and the mean absolute error."""
-        weight, sizes, squares = self.sums[of].tolist()
-        if weight <= 0:
-            return None, None
-        return known(math.sqrt(squares / weight)), known(sizes / weight)
 
     def get_state(self) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
         """Return the state: arrays, and values for JSON."""
-        return {"sums": self.sums}, {"last": self.last}
+        arrays: dict[str, NDArray[Any]] = {"sums": self.sums}
+        if self.has_initial or self.initial.any():
+            arrays["initial"] = self.initial
+        return arrays, {"last": self.last, "has_initial": self.has_initial}
 
     def set_state(self, arrays: dict[str, NDArray[Any]], kept: dict[str, Any]) -> None:
         """Restore the state."""
         self.sums, self.last = fitting(arrays["sums"], self.sums), kept["last"]
+        self.initial = fitting(arrays.get("initial", self.initial), self.initial)
+        self.has_initial = bool(kept.get("has_initial", False))
+
+
+def means(sums: Floats) -> tuple[float | None, float | None]:
+    """Return the root mean squared error and the mean absolute error."""
+    weight, sizes, squares = sums.tolist()
+    if weight <= 0:
+        return None, None
+    return known(math.sqrt(squares / weight)), known(sizes / weight)
 
 
 class LabelMeasures:

@@ -407,8 +407,9 @@ class Run:
         """Note the rows of a block."""
         y, importances, kept, scores = block.y, block.importances, played.kept, played.scores
         chances_of = played.chances
-        numbers = numbers_of(block, self.seen)
-        tags = block.tags
+        numbers, tags = numbers_of(block, self.seen), block.tags
+        if self.stream.name == "vw":
+            self.watching.note_initial(block, kept)
         if self.served is not None and block.keys is not None and scores is not None:
             scores, chances_of = self.served.replace(self.learner, block, played)
         if block.bases is not None:

@@ -20,6 +20,7 @@ from noregret.base.numbers import known
 
 if TYPE_CHECKING:
     from noregret.base.compiled.losses import Loss
+    from noregret.streams.block import Block
 
 Floats = NDArray[np.float64]
 
@@ -104,6 +105,14 @@ class Watching:
         for start in range(0, whole, CHUNK):
             self.take(*columns[:, start : start + CHUNK])
         self.waiting = columns[:, whole:].copy()
+
+    def note_initial(self, block: Block, kept: NDArray[np.bool_] | None) -> None:
+        """Take into account the errors of initial predictions, which outcomes are less by."""
+        if isinstance(self.measures, NumberMeasures):
+            used = block.labelled if kept is None else block.labelled & kept
+            importances = np.ones(len(block)) if block.importances is None else block.importances
+            self.measures.has_initial |= block.bases is not None
+            self.measures.add_initial(block.y[used], importances[used])
 
     def flush(self) -> None:
         """Take the remaining rows into account."""

@@ -89,6 +89,9 @@ def versus(result: Result, error: Measure) -> Iterable[Html]:
     if error.previous is not None:
         value = f"{brief(error.previous)} when repeating the previous value"
         yield tile("vs previous value", compared(error.mine, error.previous) or "–", value)
+    if error.initial is not None:
+        value = f"{brief(error.initial)} by the initial predictions alone"
+        yield tile("vs initial", compared(error.mine, error.initial) or "–", value)
     if error.hindsight is not None:
         words = f"{brief(error.hindsight)} by {best_fixed(result)}"
         words = "; ".join(filter(None, [words, exact_fit(result)]))

@@ -20,7 +20,8 @@
     columns by predicted class; the last is for other classes if there is one more).
 ``baselines``
     The measures of the best ``constant`` (``rmse``, ``accuracy``, ``log_loss``) and of repeating
-    the ``previous`` outcome (``rmse``, ``mae``, ``accuracy``).
+    the ``previous`` outcome (``rmse``, ``mae``, ``accuracy``), and where rows have some, of their
+    ``initial`` predictions alone (``rmse``, ``mae``).
 ``loss``
     ``name``, ``total``, ``mean``, ``mistakes`` and ``accuracy`` (of labels), and ``chosen``: the
     reason for this loss if it was chosen by the outcomes (``outcomes``: numbers, two classes or
@@ -141,10 +142,12 @@ def baselines(result: Result) -> dict[str, Any]:
     """Return the measures of trivial predictions."""
     error = measure_of(result)
     constant = {"RMSE": "rmse", "MAE": "mae", "log loss": "log_loss"}.get(error.name, "mean")
-    return {
+    found = {
         "constant": {constant: error.constant, "accuracy": result.measures.frequent},
         "previous": result.measures.previous._asdict(),
     }
+    initial = result.measures.initial
+    return found if initial.mae is None else found | {"initial": initial._asdict()}
 
 
 def data(result: Result) -> dict[str, Any]:

@@ -107,6 +107,10 @@ def errors(result: Result) -> Iterator[Fact]:
         what = "repeating the previous value"
         how = error_against(error.mine, error.previous, what, error.name) or what
         yield Fact("  previous", brief(error.previous), how)
+    if error.initial is not None:
+        what = "the initial predictions alone"
+        how = error_against(error.mine, error.initial, what, error.name) or what
+        yield Fact("  initial", brief(error.initial), how)
     if error.hindsight is not None and result.certificate is not None:
         what = best_fixed(result)
         how = error_against(error.mine, error.hindsight, what, error.name) or what

@@ -61,6 +61,7 @@ class Measure(NamedTuple):
     constant: float | None
     hindsight: float | None
     previous: float | None = None
+    initial: float | None = None
 
 
 # Seconds to suggest where the time to look back was too short.
@@ -81,8 +82,11 @@ def measure_of(result: Result) -> Measure:
         means = [None if mean is None else math.sqrt(max(0.0, mean)) for mean in means]
     mine, constant, hindsight = means
     name = MEASURES.get(result.loss, f"mean {lost(result)}")
-    before = {"RMSE": result.measures.previous.rmse, "MAE": result.measures.previous.mae}
-    return Measure(name, mine, constant, hindsight, before.get(name))
+    before, initial = (
+        {"RMSE": found.rmse, "MAE": found.mae}.get(name)
+        for found in (result.measures.previous, result.measures.initial)
+    )
+    return Measure(name, mine, constant, hindsight, before, initial)
 
 
 def accuracy_words(result: Result) -> str:
