@@ -39,12 +39,12 @@ def certified(
     for event in labelled(journal, key):
         labels, late = labels + 1, late + (event.delay > 0)
     if not labels:
-        which = "" if key is None else f" of the key {key!r}"
-        raise NotCertified(f"no label{which} came yet: there is nothing to certify")
-    if not late:
+        raise nothing(journal, key)
+    if not late and not is_hashed(learner):
         pairs = ((fields_of(e.example), e.outcome) for e in labelled(journal, key))
         return play(learner.clone(), pairs, progress=False).certificate(**options)
-    if journal.fact("late-gradients") is None and getattr(learner.engine, "steps_late", False):
+    no_gradients = late and journal.fact("late-gradients") is None
+    if no_gradients and getattr(learner.engine, "steps_late", False):
         raise NotCertified(
             f"{late:,} of {labels:,} labels came after others were learned, in a journal of an"
             " earlier version, which did not keep their gradients",
@@ -56,6 +56,27 @@ def certified(
         for e, starts, ends in in_order(journal, key)
     )
     return game.certificate(**options)
+
+
+def nothing(journal: Journal, key: str | None) -> NotCertified:
+    """Return the error for a model without labels: all are under keys, or none came at all."""
+    if key is None and (under := keys_with_labels(journal)):
+        keys = "1 key" if under == 1 else f"{under:,} keys"
+        what = f"no label came without a key: the labels are under {keys}"
+        return NotCertified(what, "add ?key=… (key=… in Python)")
+    which = "" if key is None else f" of the key {key!r}"
+    return NotCertified(f"no label{which} came yet: there is nothing to certify")
+
+
+def keys_with_labels(journal: Journal) -> int:
+    """Return the number of keys under which labels came."""
+    return len({event.key for event in journal.learned()} - {None})
+
+
+def is_hashed(learner: Learner) -> bool:
+    """Return whether raw rows are hashed: only events number the features as the learner does."""
+    prepare = learner._entry.prepare
+    return prepare is not None and prepare.options.hash is not None
 
 
 def plain_predictions(journal: Journal, key: str | None) -> int:
@@ -77,19 +98,22 @@ def in_order(journal: Journal, key: str | None) -> Iterator[tuple[Event, bool, b
             yield event, starts or event.delay == 0, ends
 
 
-def exported(journal: Journal, key: str | None, target: str, raw: bool = False) -> Iterator[bytes]:
+def exported(learner: Learner, journal: Journal, key: str | None, target: str) -> Iterator[bytes]:
     """Yield the events of one model as JSON lines.
 
     Parameters
     ----------
+    learner
+        The untrained learner; if it takes raw rows, they are written as they came.
     journal, key, target
         The journal, the key of the model, and the name of the outcome.
-    raw
-        Whether the model takes raw rows, which are written as they came.
     """
+    raw = learner._entry.prepare is not None
     mixed = mixed_fields(event.example for event in labelled(journal, key))
-    late = any(event.delay > 0 for event in labelled(journal, key))
+    late = is_hashed(learner) or any(event.delay > 0 for event in labelled(journal, key))
+    lines = 0
     for event, starts, ends in in_order(journal, key):
+        lines += 1
         named: dict[str, Any] = {}
         if starts:
             named = dict(fields_of(event.example)) if raw else written(event.example, mixed)
@@ -101,3 +125,5 @@ def exported(journal: Journal, key: str | None, target: str, raw: bool = False) 
         line = named | ({} if starts and ends else {FIELD: event.id})
         line |= {target: event.outcome} if ends else {}
         yield (as_json(line) + "\n").encode()
+    if not lines and key is None and keys_with_labels(journal):
+        raise nothing(journal, key)

@@ -462,9 +462,8 @@ class Service:
 
     def exported(self, target: str = "y", key: str | None = None) -> Iterator[bytes]:
         """Yield the lines of ``export``."""
-        raw = preparation_of(self.models.fresh) is not None
         with self._past() as past:
-            yield from certifying.exported(past, key, target, raw)
+            yield from certifying.exported(self.models.fresh, past, key, target)
 
     def keys(self, most: int = 100) -> list[dict[str, Any]]:
         """Return figures of the keys with the most predictions."""

@@ -11,11 +11,14 @@ from typing import Any, NamedTuple
 from noregret.errors import BadExample
 from noregret.proof.game.game import Game
 from noregret.proof.game.served_loss import Score, is_wrong, learn_late, noted, served_loss
+from noregret.streams.options import Options
 
 # The prefix under which certificates name the field that joins predictions and outcomes.
 JOINED_BY = "labels-by="
 # The same for the number of late predictions before members are weighted by what they said.
 WEIGHED_AFTER = "weighed-as-served-after="
+# Ends the list of the options with which raw rows were prepared; what was detected follows.
+RAW = "raw-rows"
 FIELD = "id"
 
 
@@ -113,10 +116,34 @@ class LateGame(Game):
     @property
     def transforms(self) -> tuple[str, ...]:
         """The transforms of the data, and how outcomes are joined to predictions and learned."""
-        found = (*super().transforms, f"{JOINED_BY}{self.field}")
+        found = (*with_raw(self.learner, super().transforms), f"{JOINED_BY}{self.field}")
         if self.plain is None or not self.learner.engine.weighs_late:
             return found
         return (*found, f"{WEIGHED_AFTER}{self.plain}")
+
+
+def with_raw(learner: Any, transforms: tuple[str, ...]) -> tuple[str, ...]:
+    """Return transforms with the options for raw rows first, and apart from what was detected.
+
+    A replay begins with the options alone, and detects the rest at the same rows again.
+    """
+    prepare = learner._entry.prepare
+    if prepare is None:
+        return transforms
+    given = prepare.options.transforms()
+    return (*given, RAW, *(text for text in transforms if text not in given))
+
+
+def take_raw(learner: Any, transforms: Sequence[str]) -> None:
+    """Let a new learner prepare raw rows as transforms say, if they do."""
+    if RAW not in transforms:
+        return
+    from noregret.streams.preparing import OF_VALUES, begun
+
+    given = transforms[: transforms.index(RAW)]
+    if odd := [text for text in given if text.partition("=")[0] not in OF_VALUES]:
+        raise ValueError(f"{odd[0]!r} is not an option about the values of rows")
+    learner._entry.prepare = begun(Options.of(given))
 
 
 def plain_of(transforms: Sequence[str]) -> int | None:
@@ -145,7 +172,7 @@ def events_of(paths: Sequence[str | Path], field: str, target: str) -> Iterator[
                     found = json.loads(line)
                     if not isinstance(found, dict):
                         raise ValueError
-                except ValueError:
+                except (ValueError, RecursionError):
                     raise BadExample("not a JSON object", file=path, line=number) from None
                 name, y = found.pop(field, None), found.pop(target, None)
                 if name is None and y is None:

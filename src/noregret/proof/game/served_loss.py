@@ -66,4 +66,6 @@ def is_wrong(learner: Learner, score: Score, y: Any) -> bool:
 
 def outcome_of(learner: Learner, y: Any) -> float:
     """Return an outcome as the loss takes it: labels are −1 and 1."""
+    prepare = learner._entry.prepare
+    y = y if prepare is None else prepare.outcome(y, learner.rounds)
     return (1.0 if y > 0 else -1.0) if learner.engine.loss.labels else float(y)

@@ -22,7 +22,7 @@ from noregret.proof.certificates.certificate import LOOSEST, TIGHTEST, Certifica
 from noregret.proof.certificates.file import certificate_of, checked, read_contents
 from noregret.proof.certificates.issue import beside, candidates
 from noregret.proof.game.group_game import GroupGame
-from noregret.proof.game.late_game import LateGame, events_of, field_of, plain_of
+from noregret.proof.game.late_game import LateGame, events_of, field_of, plain_of, take_raw
 from noregret.proof.game.shards import Sharded
 from noregret.proof.theorems.averaging import averaged
 from noregret.proof.theorems.theorem import REGRETS
@@ -245,6 +245,7 @@ def replayed_late(learner: Any, data: Any, target: str, field: str, stated: Play
         )
     paths = [data] if isinstance(data, str | Path) else list(data)
     try:
+        take_raw(learner, stated.transforms)
         game = LateGame(learner, field, plain_of(stated.transforms))
     except ValueError as error:
         raise CertificateError(f"data: transforms: {error}") from None
