@@ -48,8 +48,9 @@ def test_most_learners_can_be_pooled() -> None:
         StatePool(noregret.Auto(delay=2)._entry)
 
 
+@pytest.mark.parametrize("by_slot", [False, True])
 @pytest.mark.parametrize("name", poolable())
-def test_a_pool_plays_as_one_learner_per_key_does(name: str) -> None:
+def test_a_pool_plays_as_one_learner_per_key_does(name: str, by_slot: bool) -> None:
     first = made(name)
     X, y = rows_for(first, 120)
     keys = np.random.default_rng(6).integers(0, 3, 120)
@@ -57,8 +58,9 @@ def test_a_pool_plays_as_one_learner_per_key_does(name: str) -> None:
     slots = np.array(pooled.add([0, 1, 2]), dtype=np.int64)[keys]
     out, learned, at = np.full(120, np.nan), 0, 0
     hidden = np.where(np.arange(120) % 13 == 7, np.nan, y)  # predicted only
+    order = np.argsort(slots, kind="stable") if by_slot else np.arange(120)
     while at < 120:
-        at, more, _, _ = pooled.play(slots, X, hidden, out, at)
+        at, more, _, _ = pooled.play(slots, X, hidden, out, order, at)
         learned += more
         at += at < 120  # a refused row
     total = 0
@@ -96,7 +98,7 @@ def test_a_learner_that_leaves_the_pool_goes_on_as_it_was() -> None:
     pooled = groups.pooled(NAMES)
     assert pooled is not None
     slots = np.array(groups.pool_slots(pooled, ["u"]) * 30, dtype=np.int64)
-    pooled.play(slots, X[:30], y[:30], np.empty(30), 0)
+    pooled.play(slots, X[:30], y[:30], np.empty(30), np.arange(30), 0)
     learn_many.play_columns(alone._entry, X[:30], y[:30], NAMES, None)
     assert "u" in groups
     assert len(groups) == 1
@@ -115,12 +117,18 @@ def test_a_learner_that_leaves_the_pool_goes_on_as_it_was() -> None:
 def test_what_does_not_fit_the_pool_is_refused() -> None:
     pooled = Pooled(noregret.Nlms(), NAMES)
     pooled.add(["u"])
+    x, y, first = np.zeros((1, 4)), np.zeros(1), np.zeros(1, np.int64)
     with pytest.raises(IndexError):
-        pooled.pool.play(np.array([1]), np.zeros((1, 4)), np.zeros(1), np.zeros(1), 0)
+        pooled.pool.play(np.array([1]), x, y, y, first, 0)
+    for wrong in (-1, 1):
+        with pytest.raises(IndexError):
+            pooled.pool.play(first, x, y, y, np.array([wrong]), 0)
     with pytest.raises(ValueError, match="4 numbers"):
-        pooled.pool.play(np.array([0]), np.zeros((1, 3)), np.zeros(1), np.zeros(1), 0)
+        pooled.pool.play(first, np.zeros((1, 3)), y, y, first, 0)
     with pytest.raises(ValueError, match="every row"):
-        pooled.pool.play(np.array([0]), np.zeros((1, 4)), np.zeros(2), np.zeros(1), 0)
+        pooled.pool.play(first, x, np.zeros(2), y, first, 0)
+    with pytest.raises(ValueError, match="every row"):
+        pooled.pool.play(first, x, y, y, np.zeros(2, np.int64), 0)
     for slot in (-1, 1):
         with pytest.raises(IndexError):
             pooled.pool.load(slot)

@@ -18,6 +18,8 @@ from noregret.linear.spill_file import SpillFile
 if TYPE_CHECKING:
     from noregret.linear.keyed_rows import Key
 
+# Bytes of a state from which on it takes less time to sort rows than to copy states for each.
+MIN_SORTED_BYTES = 1_024
 # Estimated bytes of a key besides its state: its text, and its places in dicts.
 BYTES_PER_KEY = 250
 # Estimated bytes of a learner besides its numbers, of each of its features, and of each array.
@@ -167,10 +169,17 @@ class Pooled:
         X: NDArray[np.float64],
         y: NDArray[np.float64],
         out: NDArray[np.float64],
+        order: NDArray[np.int64],
         first: int,
     ) -> tuple[int, int, float, int]:
         """Play rows with the learners of their slots, as ``StatePool.play`` does."""
-        return self.pool.play(slots, X, y, out, first)
+        return self.pool.play(slots, X, y, out, order, first)
+
+    def order_of(self, slots: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return the order to play rows in: slot by slot, if copies of states take long."""
+        if self.pool.bytes_per_state < MIN_SORTED_BYTES:
+            return np.arange(len(slots))
+        return np.argsort(slots, kind="stable")
 
 
 def is_poolable(learner: Learner) -> bool:

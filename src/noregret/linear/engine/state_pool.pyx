@@ -1,8 +1,8 @@
 """The states of many equal learners, which one of them plays.
 
 A state is a copy of the bytes of the engine that rounds change; nothing else of the learner does, as
-long as its features stay the same. So a key costs its numbers, and a round with it two short copies
-more than one with a learner of its own. A state may own memory, such as a table that grows: then it
+long as its features stay the same. So a key costs its numbers, and rounds of one key after another
+cost two copies of these more than with a learner of its own. A state may own memory, such as a table that grows: then it
 holds the address, and the learner has that memory only while it plays the state.
 """
 
@@ -114,6 +114,13 @@ cdef class StatePool:
         for k in range(self.parts.count):
             memcpy(state, self.parts.starts[k], self.parts.sizes[k])
             state += self.parts.sizes[k]
+
+    cdef void store(self, Py_ssize_t slot) noexcept nogil:
+        """Copy the learner's state to its slot, with the memory that it owns."""
+        cdef char* state = self.at(slot)
+        if self.owned_at >= 0:
+            self.bytes_owned += self.parts.owned.bytes - self.owned(state).bytes
+        self.write(state)
 
     cdef int begin(self) except -1:
         """Check that the learner can take states, and take from it what it has of one."""
@@ -230,16 +237,18 @@ cdef class StatePool:
         return rounds, losses
 
     def play(self, const int64_t[::1] slots not None, const double[:, :] X not None, const double[::1] y not None,
-             double[::1] out not None, Py_ssize_t first) -> tuple[int, int, float, int]:
-        """Play rows, each with the state of its slot, from ``first`` on; rows of negative slots are left out.
+             double[::1] out not None, const int64_t[::1] order not None, Py_ssize_t first) -> tuple[int, int, float, int]:
+        """Play rows in an order, from that at ``first`` on, each with the state of its slot; negative slots are left out.
 
-        Rows without an outcome are predicted. A row that is refused ends it, and changes nothing. Returns the row after
-        the last that was played; how many were learned; and the loss and the mistakes of these.
+        Rows without an outcome are predicted. A row that is refused ends it, and changes nothing. Returns the place in the
+        order after the last row that was played; how many were learned; and the loss and the mistakes of these. The loss is
+        summed in the order of the table.
         """
         cdef Entry entry = self.entry
         cdef Engine engine = entry.engine
-        cdef Py_ssize_t r = first, rows = slots.shape[0], k
-        cdef int64_t slot
+        cdef Py_ssize_t r = first, rows = slots.shape[0], k, at
+        cdef int64_t slot, loaded = -1  # the slot whose state the learner has
+        cdef bint changed = False       # since it was loaded
         cdef int status = FINE
         cdef double loss = 0
         cdef long long mistakes = 0, learned = 0
@@ -248,44 +257,58 @@ cdef class StatePool:
         row.indices, row.count, row.spread = NULL, X.shape[1], 0
         row.unseen, row.unseen_sum, row.unseen_norm2 = 0, 0, 0
         self.begin()
-        if X.shape[0] != rows or y.shape[0] != rows or out.shape[0] != rows or not 0 <= first <= rows:
+        cdef double[::1] losses = np.zeros(rows)
+        if (X.shape[0] != rows or y.shape[0] != rows or out.shape[0] != rows or order.shape[0] != rows
+                or not 0 <= first <= rows):
             raise ValueError("every row needs a slot, an outcome and a place for its score")
         if X.shape[1] != engine.size or (X.shape[1] > 1 and X.strides[1] != sizeof(double)):
             raise ValueError(f"expected rows of {engine.size} numbers")
         for k in range(rows):
             if slots[k] >= self.count:
                 raise IndexError(slots[k])
+            if not 0 <= order[k] < rows:
+                raise IndexError(order[k])
         entry.enter(True)
         try:
             with nogil:
                 while r < rows:
-                    if r + AHEAD < rows and slots[r + AHEAD] >= 0:
-                        state = self.at(slots[r + AHEAD])
-                        k = 0
-                        while k < self.bytes_per_state:
-                            noregret_prefetch(state + k)
-                            k += LINE
-                    slot = slots[r]
+                    if r + AHEAD < rows:
+                        slot = slots[order[r + AHEAD]]
+                        if slot >= 0 and slot != slots[order[r + AHEAD - 1]]:
+                            state = self.at(slot)
+                            k = 0
+                            while k < self.bytes_per_state:
+                                noregret_prefetch(state + k)
+                                k += LINE
+                    at = order[r]
+                    slot = slots[at]
                     if slot >= 0:
-                        state = self.at(slot)
-                        self.read(state)
-                        engine.restored()
-                        row.values = row_at(X, r)
-                        if isnan(y[r]):
-                            status = entry.score_into(&row, &out[r], 1)
+                        if changed and (slot != loaded or isnan(y[at])):
+                            self.store(loaded)
+                            changed = False
+                        if slot != loaded:
+                            self.read(self.at(slot))
+                            engine.restored()
+                            loaded = slot
+                        row.values = row_at(X, at)
+                        if isnan(y[at]):
+                            status = entry.score_into(&row, &out[at], 1)
+                            loaded = -1  # a prediction leaves no trace
                         else:
                             mistakes -= engine.mistakes
-                            status = play_row(entry, &row, y[r], &out[r])
+                            status = play_row(entry, &row, y[at], &out[at])
                             mistakes += engine.mistakes
                             if status == FINE:
-                                loss += engine.last_loss
+                                losses[at] = engine.last_loss
                                 learned += 1
-                                if self.owned_at >= 0:
-                                    self.bytes_owned += self.parts.owned.bytes - self.owned(state).bytes
-                                self.write(state)
+                                changed = True
                         if status != FINE:
                             break
                     r += 1
+                if changed:
+                    self.store(loaded)
+                for k in range(rows):
+                    loss += losses[k]
         finally:
             self.end()
             entry.leave()

@@ -225,19 +225,21 @@ class Grouping:
         slots = self.slots_for(pooled, codes)
         X: Floats = np.asarray(block.X[part], dtype=np.float64)
         y, made, at = block.y[part], scores[part], 0
+        order = pooled.order_of(slots)
         while True:
-            at, learned, loss, mistakes = pooled.play(slots, X, y, made, at)
+            at, learned, loss, mistakes = pooled.play(slots, X, y, made, order, at)
             self.rounds += learned
             self.loss += loss
             self.mistakes += mistakes
             if at == len(slots):
                 return np.flatnonzero(slots < 0)
             # It has refused a row: the learner itself tells why, and goes on.
-            code = int(codes[at])
+            row, rest = order[at], order[at:]
+            code = int(codes[row])
             self.groups.fetch(self.keys.names[code])
             self.slots[code], self.slots_of = -2, (pooled, pooled.version, self.keys.era)
-            slots[at:][codes[at:] == code] = -2
-            made[at] = np.nan
+            slots[rest[codes[rest] == code]] = -2
+            made[row] = np.nan
 
     def slots_for(self, pooled: Pooled, codes: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return the slot of each row's group in the pool, negative for others."""
