@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from noregret.app.report.certificate.sheet import NARROW, class_words, loss_of
 from noregret.app.report.certificate.verdict import Trivial, Verdict, vacuous, verdict_of
 from noregret.base.numbers import brief, clean, count, duration, known, megabytes, name_of, percent
+from noregret.limits import INTERCEPT
 
 if TYPE_CHECKING:
     from noregret.app.results.run import Result
@@ -64,6 +65,10 @@ class Measure(NamedTuple):
     initial: float | None = None
 
 
+# Features that a target without error is computed from are named if they are at most so many.
+MAX_LEAKING = 3
+# Weights of at most this share of the largest are rounding errors.
+NEGLIGIBLE = 1e-6
 # Seconds to suggest where the time to look back was too short.
 LONGER = 60
 # The usual names of mean losses.
@@ -225,11 +230,37 @@ def best_fixed(result: Result) -> str:
 def exact_fit(result: Result) -> str:
     """Explain an error of nearly zero in hindsight; empty if there is another."""
     error = measure_of(result)
-    if error.hindsight is None or not error.constant or result.features < result.rows:
+    if error.hindsight is None or not error.constant:
         return ""
     if error.hindsight > NARROW * error.constant:
         return ""
-    return "a linear model with as many features as rows can fit any target exactly"
+    if result.features >= result.rows:
+        return "a linear model with as many features as rows can fit any target exactly"
+    return leaking(result, error.constant)
+
+
+def leaking(result: Result, size: float) -> str:
+    """Name the few features that the target is computed from; ``size`` is its usual size."""
+    if result.certificate is None or result.loss not in ("square", "absolute"):
+        return ""
+    weights = dict(result.certificate.hindsight.witness)
+    offset = abs(weights.pop(INTERCEPT, 0.0))
+    least = NEGLIGIBLE * max(map(abs, weights.values()), default=0.0)
+    used = {name: weight for name, weight in weights.items() if abs(weight) > least}
+    if not used or len(used) > MAX_LEAKING or result.target is None:
+        return ""
+    names = [name_of(name) for name in used]
+    listed = names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+    plain = offset <= NEGLIGIBLE * size and all(
+        abs(weight - 1) <= NEGLIGIBLE for weight in used.values()
+    )
+    if plain:
+        how = f"equals {listed}" if len(names) == 1 else f"is the sum of {listed}"
+    else:
+        how = f"is a linear function of {listed}"
+    known_before = "was this" if len(names) == 1 else "were these"
+    drop = "" if any("=" in name or ":" in name for name in used) else f" (--drop {','.join(used)})"
+    return f"the target {how}: {known_before} known before it{clean(drop)}?"
 
 
 def regret(result: Result) -> tuple[str, str] | None:
