@@ -41,7 +41,7 @@ Floats = NDArray[np.float64]
 # Keys, their rows and outcomes in the order of the keys, and where those of each key end.
 Gathered = tuple[NDArray[np.intp], Any, Floats, NDArray[np.int64]]
 # Numbers of rows that are gathered at a time, and at first, as the search may end soon.
-MAX_GATHERED, FIRST_GATHERED = 1 << 22, 1 << 16
+MAX_GATHERED, FIRST_GATHERED = 1 << 21, 1 << 16
 # Of fewer keys, each game is played again.
 MIN_STACKED = 32
 # Games that are played again before it is known whether there is time for all.

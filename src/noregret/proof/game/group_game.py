@@ -71,6 +71,9 @@ class GroupGame(Game):
         # Keys for which a theorem is to be shown to hold; None for all.
         self.promises_wanted: int | None = None
         self._codes: list[NDArray[np.uint32]] = []  # the number of each row's key
+        # The numbers of all rows when they were last looked at, and the order of their appearance.
+        self._order: tuple[NDArray[np.uint32], NDArray[np.uint32]]
+        self._order = np.zeros(0, np.uint32), np.zeros(0, np.uint32)
         self._refusal: NoRegretError | None = None
 
     @property
@@ -216,9 +219,11 @@ class GroupGame(Game):
 
     def _appeared(self) -> NDArray[np.uint32]:
         """Return the numbers that were noted, in order of appearance."""
-        self._codes = [np.concatenate([np.zeros(0, np.uint32), *self._codes])]
-        used, first = np.unique(self._codes[0], return_index=True)
-        return np.asarray(used[np.argsort(first)])
+        if len(self._codes) != 1 or self._order[0] is not self._codes[0]:
+            self._codes = [np.concatenate([np.zeros(0, np.uint32), *self._codes])]
+            used, first = np.unique(self._codes[0], return_index=True)
+            self._order = self._codes[0], used[np.argsort(first)]
+        return self._order[1]
 
     @property
     def key_digest(self) -> str:
