@@ -129,3 +129,17 @@ def test_epochs_are_told(unit: float, tmp_path: Path) -> None:
             list(streams.read(file, "y", intercept=intercept))
     found = [set(x) for x, _ in streams.read(file, "y", time="at")]  # no warning
     assert "at.hour=22" in found[0]
+
+
+@pytest.mark.parametrize("name", ["timestamp", "created_at", "pickup_time", "Date", "event.ts"])
+def test_seconds_are_told_by_the_name_of_their_column(name: str, tmp_path: Path) -> None:
+    file = tmp_path / "a.csv"
+    lines = [f"{1_700_000_000 + 60 * k},{1_700_000_000 + k},{k % 3}\n" for k in range(20)]
+    file.write_text(f"{name},parts,y\n" + "".join(lines))
+    with pytest.warns(DataWarning) as told:
+        list(streams.read(file, "y"))
+    [only] = told
+    assert f"column {name!r} looks like times since 1970" in str(only.message)
+    assert "parts" not in str(only.message)
+    found = [set(x) for x, _ in streams.read(file, "y", time=name)]  # no warning
+    assert f"{name}.hour=22" in found[0]

@@ -21,6 +21,9 @@ ALMOST_A_NUMBER = re.compile(r"\s*[-+(]?\s*\W?\s*\d[\d,.'\s]*\s*(?:\W|[a-zA-Z]{1
 
 # Numbers in these ranges are times from 1990 to 2060 in milliseconds, microseconds, nanoseconds.
 EPOCHS = tuple((6.3e8 * unit, 2.85e9 * unit) for unit in (1e3, 1e6, 1e9))
+# Seconds in the same range are also counters and ids, so that the name must tell.
+SECONDS = (6.3e8, 2.85e9)
+NAMED_AS_TIME = re.compile(r"(.*[^a-z])?(time|timestamp|datetime|date|epoch|ts)|.*_at", re.I)
 # Rows from which a column of epochs is recognised.
 MIN_EPOCHS = 10
 
@@ -30,8 +33,10 @@ def tell_epochs(names: Sequence[str], numbers: Floats, where: str) -> None:
     if len(numbers) < MIN_EPOCHS:
         return
     low, high = numbers.min(axis=0), numbers.max(axis=0)
-    for first, last in EPOCHS:
+    for first, last in (SECONDS, *EPOCHS):
         for k in np.flatnonzero((low >= first) & (high < last) & (low < high)).tolist():
+            if first == SECONDS[0] and not NAMED_AS_TIME.fullmatch(names[k]):
+                continue
             tell(
                 f"column {names[k]!r} looks like times since 1970, and is taken as plain numbers",
                 (
