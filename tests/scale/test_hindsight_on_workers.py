@@ -240,3 +240,34 @@ def test_bad_rows_and_empty_files_are_named(tmp_path: Path) -> None:
     file.write_text("sun,sold\n")
     with pytest.raises(NoRegretError, match="no examples"):
         scale.rows(file, "sold", pool=Inline(1))
+
+
+class Silent(Inline):
+    """Workers that never answer once they are hired."""
+
+    def submit_to(self, worker: object, function: Callable[[Any], Any], task: Any) -> int:
+        self.started += 1
+        return self.started
+
+    def wait(self, handles: Any, seconds: float) -> list[int]:
+        return super().wait(handles, seconds) if self.waiting else []
+
+
+def test_workers_that_never_answer_end_the_search_in_time(tmp_path: Path) -> None:
+    pool = Silent(2)
+    pool.patience = 0.01
+    with SpreadRows(surveyed(read(written(tmp_path), signs=False), pool), pool, BLOCK) as rows:
+        began = time.monotonic()
+        with pytest.raises(NoRegretError, match="no worker has answered"):
+            hindsight.best_in_ball(rows, "absolute", RADIUS)
+        assert time.monotonic() - began < 30
+    assert pool.started
+
+
+def test_arrays_are_read_as_whole_files(tmp_path: Path) -> None:
+    X = np.random.default_rng(0).normal(size=(100_000, 3))
+    file = tmp_path / "rows.npz"
+    np.savez(file, X=X, y=X.sum(axis=1))
+    with scale.rows(file, pool=Inline(2)) as rows:
+        assert np.array_equal(rows.outcomes, X.sum(axis=1))
+        assert np.allclose(rows.scores(np.ones(3)), X.sum(axis=1))

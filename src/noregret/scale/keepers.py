@@ -11,6 +11,8 @@ from typing import Any
 from noregret.errors import NoRegretError
 from noregret.scale.pool import MAX_LOSSES, POLL_SECONDS, SLOW, Pool, WorkerLost
 
+# Workers that may be replaced for the same question because they do not answer.
+MAX_DELAYS = 3
 _KEPT: dict[str, Any] = {}  # in a worker: what it keeps, by names of the driver
 
 
@@ -19,7 +21,7 @@ class Keepers:
 
     What a worker returns must be a pure function of its part and the question, so that another
     worker can take its place. One that takes longer than the pool's ``patience``, and four times as
-    long as the median one, is replaced; then the time allowed doubles.
+    long as the median one, is replaced, three times at most; each time the time allowed doubles.
 
     Parameters
     ----------
@@ -139,6 +141,12 @@ class Asking:
             usual = statistics.median(self.spent[asked]) if self.spent[asked] else 0.0
             limit = max(self.pool.patience, SLOW * usual) * 2 ** self.delays[number]
             if now - began > limit:
+                if self.delays[number] == MAX_DELAYS:
+                    raise NoRegretError(
+                        f"no worker has answered for {limit:.0f} seconds, the last of"
+                        f" {MAX_DELAYS + 1} for the same rows",
+                        "look whether the cluster has machines left; Pool has patience=SECONDS",
+                    )
                 self.delays[number] += 1
                 del self.running[handle]
                 self.keepers.replace(number)

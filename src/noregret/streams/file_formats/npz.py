@@ -19,7 +19,7 @@ from noregret.streams.block import Block, Floats, Sparse
 from noregret.streams.open_file import binary
 from noregret.streams.options import Options
 from noregret.streams.seals import Range
-from noregret.streams.source import STDIN, Paths
+from noregret.streams.source import STDIN, Indivisible, Part, Paths
 from noregret.streams.stream import NOT_STANDARD, Reading, State, Stream, reader_of
 from noregret.streams.text_reading import FOR_TABLES
 
@@ -60,7 +60,8 @@ class NpzReading(Reading):
                 for seal in self.seals.of_file(number):
                     seal.check(digest_of(X, y, seal.start, seal.stop), self.paths[number], "rows")
             self.unchecked = False
-        for number in range(start["file"], len(self.paths)):
+        last = len(self.paths) - 1 if self.part is None else self.part.file
+        for number in range(start["file"], last + 1):
             path = self.paths[number]
             X, y = self.arrays(path)
             if (mark is None and number == 0) or not self.width:
@@ -77,6 +78,12 @@ class NpzReading(Reading):
             step = block_rows(X.shape[1])
             for row in range(first, X.shape[0], step):
                 yield partial(self.cut, number, X, y, row, min(row + step, X.shape[0]))
+
+    def part_mark(self, part: Part) -> dict[str, Any]:
+        """Return the mark at the start of a whole file: arrays are not read in parts."""
+        if part.stop is not None:
+            raise Indivisible(self.paths[part.file])
+        return {"file": part.file, "row": 0}
 
     def cut(self, number: int, X: Any, y: Any, start: int, stop: int) -> Any:
         """Return a range of rows in the form that learners take."""
