@@ -65,6 +65,7 @@ class Job:
     places: list[NDArray[np.int32]]
     parts: list[str]
     saved: bool
+    buckets: int
 
 
 @dataclass(frozen=True)
@@ -96,7 +97,7 @@ def play(task: Bucket) -> list[Refused]:
     job = task.job
     grouping, refused = Grouping(job.learner, job.columns), list[Refused]()
     grouping.at_once = ROWS_AT_ONCE
-    scores, chances = [np.zeros(0)], [np.zeros(0)]
+    scores, chances, groups = [np.zeros(0)], [np.zeros(0)], [np.zeros(0, np.int64)]
     places = list[tuple[int, NDArray[np.int64]]]()
     # The first refused row of all buckets may end the run: only the driver knows which it is.
     reading: Any = Prepared(replace(job.options, on_error="skip"), job.names)
@@ -111,7 +112,9 @@ def play(task: Bucket) -> list[Refused]:
     def note(block: Block, played: Played) -> None:
         assert played.scores is not None
         assert played.kept is not None
+        assert played.groups is not None
         scores.append(played.scores)
+        groups.append(played.groups * job.buckets + task.number)  # no other bucket has these
         if played.chances is not None:
             sure = np.zeros(len(block))
             sure[played.kept] = played.chances
@@ -124,6 +127,7 @@ def play(task: Bucket) -> list[Refused]:
     keys, rounds, losses = grouping.groups.figures()
     arrays: dict[str, NDArray[Any]] = {
         "scores": np.concatenate(scores),
+        "groups": np.concatenate(groups),
         "ends": np.cumsum([0, *(len(rows) for _, rows in places)]),
         "keys": as_text(keys),
         "rounds": np.array(rounds, dtype=np.int64),
@@ -235,6 +239,7 @@ class SpreadGrouping:
             raise bad.error
         done = list(map(Stored, files))
         names, places = merged(reading.vocabulary.names(), [each.facts["names"] for each in done])
+        filled = np.sum([np.diff(each["spans"]) > 0 for each in done], axis=0)
         job = Job(
             self.learner,
             self.columns,
@@ -244,8 +249,8 @@ class SpreadGrouping:
             places,
             files,
             self.saved,
+            len(filled),
         )
-        filled = np.sum([np.diff(each["spans"]) > 0 for each in done], axis=0)
         tasks = [
             Bucket(number, job, self.file(f"bucket-{number}"))
             for number in np.flatnonzero(filled).tolist()
@@ -361,7 +366,7 @@ def part_of(number: int, part: Stored, played: dict[int, Stored]) -> tuple[Block
         tags = [texts[code] for code in part["tag_codes"].tolist()]
     block = Block(np.zeros((len(y), 0)), y, lambda row: Place(), {}, tags=tags)
     block.booleans = part.facts["booleans"]
-    return block, Played(there, [], scores, chances)
+    return block, Played(there, [], scores, chances, groups=gathered("groups").astype(np.int64))
 
 
 def renumbered(

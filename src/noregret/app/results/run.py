@@ -72,11 +72,18 @@ class GroupCounts(Sequence[GroupCount]):
 
 
 class Previous(NamedTuple):
-    """The measures of predicting the previous outcome, from the second row on."""
+    """The measures of predicting the previous outcome, from the second row on.
+
+    With groups, it is the previous outcome of the same group, from its second row on. Those of the
+    run over the same rows begin with ``mine``.
+    """
 
     rmse: float | None = None
     mae: float | None = None
     accuracy: float | None = None
+    mine_rmse: float | None = None
+    mine_mae: float | None = None
+    mine_accuracy: float | None = None
 
 
 class Initial(NamedTuple):

@@ -47,6 +47,7 @@ class GroupKeys:
         self.columns = tuple(columns)
         self.forget()
         self.era = 0  # changes when groups get other numbers
+        self.forgotten = 0  # numbers given before
 
     def forget(self) -> None:
         """Start numbers from 0."""
@@ -59,6 +60,7 @@ class GroupKeys:
     def of(self, block: Block) -> tuple[NDArray[np.int64], Block]:
         """Return the number of each row's group, and a block in which rows without are faults."""
         if max(len(self.names), len(self.tags)) > MAX_KNOWN:
+            self.forgotten += len(self.names)
             self.forget()
             self.era += 1
         tags = block.tags or []
@@ -192,7 +194,8 @@ class Grouping:
             chances = None if chances is None else chances[kept]
             if self.record is not None:
                 self.record(reading, block, codes[: len(block)], kept)
-            observe(block, Played(kept, told, scores, chances, ends, late))
+            groups = codes[: len(block)] + self.keys.forgotten
+            observe(block, Played(kept, told, scores, chances, ends, late, groups))
             if ends is not None:
                 raise ends
 

@@ -46,6 +46,7 @@ class Played(NamedTuple):
     chances: Floats | None = None  # of the class predicted in each row kept, where known
     error: NoRegretError | None = None
     late: Late | None = None
+    groups: NDArray[np.int64] | None = None  # the numbers of the groups of all rows
 
 
 class Late(NamedTuple):

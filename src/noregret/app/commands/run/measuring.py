@@ -35,21 +35,26 @@ class NumberMeasures:
     """Errors of predicted numbers, and of the previous value as a prediction."""
 
     def __init__(self) -> None:
-        # Weights, absolute errors and squared errors: of predictions, and of the previous value.
-        self.sums = np.zeros((2, 3))
+        # Weights, absolute errors and squared errors: of predictions, of the previous value, and of
+        # predictions in the rows that have a previous value.
+        self.sums = np.zeros((3, 3))
         self.last: float | None = None
         # The same of initial predictions alone, if rows have some.
         self.initial, self.has_initial = np.zeros(3), False
 
-    def take(self, y: Floats, scores: Floats, importances: Floats) -> None:
-        """Take rows into account."""
+    def take(
+        self, y: Floats, scores: Floats, importances: Floats, before: Floats | None = None
+    ) -> None:
+        """Take rows into account; ``before`` are the previous outcomes, if not those of rows."""
         if not len(y):
             return
+        before = outcomes_before(y, self.last) if before is None else before
+        there = ~np.isnan(before)
         with np.errstate(over="ignore", invalid="ignore"):
-            self.add(0, y - scores, importances)
-            first = 1 if self.last is None else 0
-            before = np.concatenate([[self.last or 0.0], y[:-1]])
-            self.add(1, (y - before)[first:], importances[first:])
+            errors = y - scores
+            self.add(0, errors, importances)
+            self.add(1, (y - before)[there], importances[there])
+            self.add(2, errors[there], importances[there])
         self.last = float(y[-1])
 
     def add(self, of: int, errors: Floats, importances: Floats) -> None:
@@ -68,7 +73,7 @@ class NumberMeasures:
 
     def found(self, names: list[Any], spread: float | None) -> Measures:
         """Return the measures; ``spread`` is the total squared error of the best constant."""
-        (rmse, mae), (rmse_before, mae_before) = map(means, self.sums)
+        (rmse, mae), before, mine = map(means, self.sums)
         initial = Initial(*means(self.initial)) if self.has_initial else Initial()
         explained = None
         if spread is not None and spread > 0:
@@ -77,7 +82,7 @@ class NumberMeasures:
             rmse=rmse,
             mae=mae,
             explained=explained,
-            previous=Previous(rmse=rmse_before, mae=mae_before),
+            previous=Previous(*before, mine_rmse=mine[0], mine_mae=mine[1]),
             initial=initial,
         )
 
@@ -109,10 +114,12 @@ class LabelMeasures:
     def __init__(self) -> None:
         self.confusion = np.zeros((2, 2), dtype=np.int64)
         self.bins = np.zeros((2, 2 * SIDE + 1), dtype=np.int64)
-        self.repeats = 0
+        self.against_previous = np.zeros(3, dtype=np.int64)
         self.last: int | None = None
 
-    def take(self, y: Floats, scores: Floats, importances: Floats) -> None:
+    def take(
+        self, y: Floats, scores: Floats, importances: Floats, before: Floats | None = None
+    ) -> None:
         """Take rows into account; importances do not count here."""
         from noregret.base.mistakes import are_mistakes  # for two classes only
 
@@ -121,7 +128,8 @@ class LabelMeasures:
         self.confusion += np.bincount(2 * truth + said, minlength=4).reshape(2, 2)
         wide = self.bins.shape[1]
         self.bins += np.bincount(wide * truth + bins_of(scores), minlength=2 * wide).reshape(2, -1)
-        self.repeats += repeats(truth, self.last)
+        earlier = outcomes_before(truth, self.last) if before is None else signs_of(before)
+        self.against_previous += counts_against(truth, said, earlier)
         self.last = int(truth[-1]) if len(truth) else self.last
 
     def found(self, names: list[Any], spread: float | None) -> Measures:
@@ -134,19 +142,20 @@ class LabelMeasures:
             sure, same = float(positive @ below), float(positive @ negative)
             auc, doubt = (sure + same / 2) / pairs, same / 2 / pairs
         rows, right = self.confusion.sum(axis=1), np.diag(self.confusion)
-        made = of_classes(self.confusion, rows, right, names, self.repeats)
+        made = of_classes(self.confusion, rows, right, names, self.against_previous)
         return made._replace(auc=auc, auc_doubt=doubt)
 
     def get_state(self) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
         """Return the state: arrays, and values for JSON."""
-        arrays = {"confusion": self.confusion, "bins": self.bins}
-        return arrays, {"repeats": self.repeats, "last": self.last}
+        names = ("confusion", "bins", "against_previous")
+        return {name: getattr(self, name) for name in names}, {"last": self.last}
 
     def set_state(self, arrays: dict[str, NDArray[Any]], kept: dict[str, Any]) -> None:
         """Restore the state."""
         self.confusion = fitting(arrays["confusion"], self.confusion)
         self.bins = fitting(arrays["bins"], self.bins)
-        self.repeats, self.last = int(kept["repeats"]), kept["last"]
+        self.against_previous = fitting(arrays["against_previous"], self.against_previous)
+        self.last = kept["last"]
 
 
 class ClassMeasures:
@@ -162,10 +171,12 @@ class ClassMeasures:
         self.rows = np.zeros(0, dtype=np.int64)  # of each class,
         self.right = np.zeros(0, dtype=np.int64)  # and those predicted
         self.weights = np.zeros(0)
-        self.repeats = 0
+        self.against_previous = np.zeros(3, dtype=np.int64)
         self.last: int | None = None
 
-    def take(self, y: Floats, scores: Floats, importances: Floats) -> None:
+    def take(
+        self, y: Floats, scores: Floats, importances: Floats, before: Floats | None = None
+    ) -> None:
         """Take rows into account; classes are numbers, −1 for no prediction."""
         if not len(y):
             return
@@ -178,7 +189,8 @@ class ClassMeasures:
         rest, wide = MAX_CONFUSED, MAX_CONFUSED + 1
         at = (wide * np.minimum(truth, rest) + np.minimum(said, rest))[said >= 0]
         self.confusion += np.bincount(at, minlength=wide * wide).reshape(wide, wide)
-        self.repeats += repeats(truth, self.last)
+        earlier = outcomes_before(truth, self.last) if before is None else before
+        self.against_previous += counts_against(truth, said, earlier)
         self.last = int(truth[-1])
 
     @property
@@ -195,13 +207,13 @@ class ClassMeasures:
         at = [*shown, *([MAX_CONFUSED] if others else [])]
         confusion, order = self.confusion[np.ix_(at, at)], shown + others
         named = [names[k] for k in order]
-        return of_classes(confusion, self.rows[order], self.right[order], named, self.repeats)
+        rows, right = self.rows[order], self.right[order]
+        return of_classes(confusion, rows, right, named, self.against_previous)
 
     def get_state(self) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
         """Return the state: arrays, and values for JSON."""
-        names = ("confusion", "rows", "right", "weights")
-        arrays = {name: getattr(self, name) for name in names}
-        return arrays, {"repeats": self.repeats, "last": self.last}
+        names = ("confusion", "rows", "right", "weights", "against_previous")
+        return {name: getattr(self, name) for name in names}, {"last": self.last}
 
     def set_state(self, arrays: dict[str, NDArray[Any]], kept: dict[str, Any]) -> None:
         """Restore the state."""
@@ -210,23 +222,27 @@ class ClassMeasures:
         self.weights = np.array(arrays["weights"], dtype=np.float64)
         if not len(self.rows) == len(self.right) == len(self.weights):
             raise ValueError("not the counts of classes")
-        self.repeats, self.last = int(kept["repeats"]), kept["last"]
+        self.against_previous = fitting(arrays["against_previous"], self.against_previous)
+        self.last = kept["last"]
 
 
 Measuring = NumberMeasures | LabelMeasures | ClassMeasures
 
 
 def of_classes(
-    confusion: Counts, rows: Counts, right: Counts, names: list[Any], repeated: int
+    confusion: Counts, rows: Counts, right: Counts, names: list[Any], against_previous: Counts
 ) -> Measures:
     """Return the measures that follow from counts of rows and of right predictions by class."""
     total = int(rows.sum())
     if not total:
         return Measures()
+    compared, repeated, mine = against_previous.tolist()
     return Measures(
         accuracy=int(right.sum()) / total,
         frequent=int(rows.max()) / total,
-        previous=Previous(accuracy=repeated / (total - 1) if total > 1 else None),
+        previous=Previous(accuracy=repeated / compared, mine_accuracy=mine / compared)
+        if compared
+        else Previous(),
         classes=tuple(
             ClassCount(text_of(name), int(n), int(k))
             for name, n, k in zip(names, rows, right, strict=False)
@@ -250,10 +266,20 @@ def order_of(names: list[Any]) -> Callable[[int], Any]:
     return numbers.__getitem__
 
 
-def repeats(classes: Counts, last: int | None) -> int:
-    """Return how often a class is that of the row before it."""
-    again = int(np.count_nonzero(classes[1:] == classes[:-1]))
-    return again + int(last is not None and len(classes) > 0 and int(classes[0]) == last)
+def outcomes_before(y: NDArray[Any], last: float | None) -> Floats:
+    """Return the outcome of the row before each one, NaN for the first of all."""
+    return np.concatenate([[np.nan if last is None else last], y])[:-1]
+
+
+def signs_of(y: Floats) -> Floats:
+    """Return 1 for positive labels and 0 for negative ones, NaN for none."""
+    return np.where(np.isnan(y), np.nan, y > 0)
+
+
+def counts_against(truth: Counts, said: Counts, before: Floats) -> Counts:
+    """Return rows with a previous class, those of that class, and those that were predicted."""
+    there = ~np.isnan(before)
+    return np.array([there.sum(), (truth == before).sum(), (truth == said)[there].sum()])
 
 
 def bins_of(scores: Floats) -> Counts:

@@ -13,10 +13,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from noregret.app.commands.outputs import Outputs
 from noregret.app.commands.run.checkpoint import PREDICTIONS, ROWS, TAGS, companions
 from noregret.app.commands.run.measuring import class_names
+from noregret.app.commands.run.previous import LastOutcomes
 from noregret.app.commands.run.watching import Watching
 from noregret.app.results.loss_choice import (
     AS_NUMBERS,
@@ -139,6 +141,7 @@ class Run:
         self.stopping = False
         self.weighted = False
         self.has_zeros = self.has_booleans = False  # among the outcomes
+        self.last_outcomes = LastOutcomes()
         self.interrupted = False  # whether rows were left unplayed
         self.looking_back, self.looked_back = False, 0.0  # whether it does, and for how long it did
         self.open_gap: float | None = None  # of hindsight, while it looks back
@@ -423,7 +426,10 @@ class Run:
             y = codes_of(self.learner, block.classes or [], y)
         self.has_booleans = self.has_booleans or block.booleans
         self.has_zeros = self.has_zeros or bool((y == 0).any())
-        self.watch(y, scores if self.measures else None, importances)
+        groups = played.groups
+        if groups is not None and kept is not None:
+            groups = groups[kept]
+        self.watch(y, scores if self.measures else None, importances, groups)
         chances = () if chances_of is None else (chances_of,)
         if self.spool is not None and scores is not None:
             self.note_tags(tags, len(y))
@@ -439,7 +445,13 @@ class Run:
             self.skipped_rows.append(skipped(error))
         self.seen += len(block) + len(block.faults)
 
-    def watch(self, y: Floats, scores: Floats | None, importances: Floats | None) -> None:
+    def watch(
+        self,
+        y: Floats,
+        scores: Floats | None,
+        importances: Floats | None,
+        groups: NDArray[np.int64] | None,
+    ) -> None:
         """Measure rows, except for those that were only predicted."""
         learned = ~np.isnan(y)
         count = int(learned.sum())
@@ -448,8 +460,10 @@ class Run:
             y = y[learned]
             scores = None if scores is None else scores[learned]
             importances = None if importances is None else importances[learned]
+            groups = None if groups is None else groups[learned]
         self.weighted = self.weighted or importances is not None
-        self.watching.note(y, scores, importances)
+        before = None if groups is None else self.last_outcomes.before(groups, y)
+        self.watching.note(y, scores, importances, before)
         if self.served is not None and scores is not None and not is_of_classes(self.learner):
             self.served.count(self.learner.engine.loss, scores, y)
 

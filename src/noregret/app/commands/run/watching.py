@@ -83,7 +83,9 @@ class Watching:
         self.measures: Measuring = NumberMeasures()
         if several or loss.labels:
             self.measures = ClassMeasures() if several else LabelMeasures()
-        self.waiting = np.empty((3, 0))  # outcomes, predictions and importances
+        # Outcomes, predictions, importances, and the previous outcomes of groups.
+        self.waiting = np.empty((4, 0))
+        self.grouped = False  # whether there are groups
         self.scored = False  # whether there are predictions
         self.whole = True  # whether measures are those of all rows
         self.shift: float | None = None
@@ -93,13 +95,24 @@ class Watching:
         self.spread: Widening | None = None
         self.bins = np.zeros((3, BINS))  # rows, positive ones, sum of the probabilities
 
-    def note(self, y: Floats, scores: Floats | None, importances: Floats | None) -> None:
-        """Take rows into account, in full chunks; the rest waits."""
+    def note(
+        self,
+        y: Floats,
+        scores: Floats | None,
+        importances: Floats | None,
+        before: Floats | None = None,
+    ) -> None:
+        """Take rows into account, in full chunks; the rest waits.
+
+        ``before`` are the previous outcomes in the groups of rows, NaN for none.
+        """
         self.positives += int(np.count_nonzero(y > 0))
         self.scored = self.scored or scores is not None
-        new = np.empty((3, len(y)))
+        self.grouped = self.grouped or before is not None
+        new = np.empty((4, len(y)))
         new[0], new[1] = y, np.nan if scores is None else scores
         new[2] = 1.0 if importances is None else importances
+        new[3] = np.nan if before is None else before
         columns = np.concatenate([self.waiting, new], axis=1)
         whole = columns.shape[1] - columns.shape[1] % CHUNK
         for start in range(0, whole, CHUNK):
@@ -134,12 +147,12 @@ class Watching:
         right, rows = int(self.measures.right.sum()), int(self.measures.rows.sum())
         return (right + int(waiting.sum())) / max(1, rows + len(waiting))
 
-    def take(self, y: Floats, scores: Floats, importances: Floats) -> None:
+    def take(self, y: Floats, scores: Floats, importances: Floats, before: Floats) -> None:
         """Take a chunk of rows into account."""
         if self.loss.labels and not self.several:
             y = np.where(y > 0, 1.0, -1.0)
         if self.scored or self.several:
-            self.measures.take(y, scores, importances)
+            self.measures.take(y, scores, importances, before if self.grouped else None)
         if self.shift is None:
             self.shift = float(y[0])
         off = y - self.shift
@@ -261,7 +274,7 @@ class Watching:
         """Restore the state."""
         self.shift, self.positives = kept["shift"], kept["positives"]
         self.scored = kept["scored"]
-        self.waiting = np.ones((3, len(arrays["waiting"])))
+        self.waiting = np.ones((4, len(arrays["waiting"])))
         self.waiting[: arrays["waiting"].shape[1]] = arrays["waiting"].T
         self.settled, self.sum, self.squares = map(float.fromhex, kept["sums"])
         self.bins = np.array(kept["bins"])

@@ -16,8 +16,10 @@ from noregret.app.report.run.words import (
     compared,
     constant_words,
     exact_fit,
+    explained_words,
     judged,
     measure_of,
+    previous_value,
     regret,
     sentence,
     standing_of,
@@ -76,7 +78,9 @@ def others(result: Result, error: Measure) -> Iterable[Html]:
     if found.mae is not None and error.name != "MAE":
         yield tile("MAE", brief(found.mae), "mean absolute error")
     if found.explained is not None:
-        yield tile("variance explained", percent(found.explained), "R² of the predictions")
+        share, words = explained_words(found.explained)
+        known = "R² of the predictions" if found.explained >= 0 else f"R²: {words}"
+        yield tile("variance explained", share, known)
     if found.auc is not None:
         yield tile("AUC", f"{found.auc:.4g}", auc_words(found.auc_doubt))
 
@@ -87,8 +91,8 @@ def versus(result: Result, error: Measure) -> Iterable[Html]:
         value = f"{brief(error.constant)} with {constant_words(result)}"
         yield tile("vs best constant", compared(error.mine, error.constant) or "–", value)
     if error.previous is not None:
-        value = f"{brief(error.previous)} when repeating the previous value"
-        yield tile("vs previous value", compared(error.mine, error.previous) or "–", value)
+        value = f"{brief(error.previous)} when {previous_value(result, error)}"
+        yield tile("vs previous value", compared(error.compared, error.previous) or "–", value)
     if error.initial is not None:
         value = f"{brief(error.initial)} by the initial predictions alone"
         yield tile("vs initial", compared(error.mine, error.initial) or "–", value)

@@ -12,7 +12,7 @@
 ``error``
     ``name`` (RMSE, MAE, log loss, or the mean of another loss); the figure of the run, ``mine``,
     and those of the best ``constant``, of the best fixed predictor in ``hindsight``, and of the
-    ``previous`` value.
+    ``previous`` value; and of the run over the rows that have a previous value, ``compared``.
 ``measures``
     Of numbers: ``rmse``, ``mae``, ``explained`` (share of the target's variance). Of classes:
     ``accuracy``, ``log_loss``, ``auc`` (two classes; from binned scores, known to ± ``auc_doubt``),
@@ -20,8 +20,9 @@
     columns by predicted class; the last is for other classes if there is one more).
 ``baselines``
     The measures of the best ``constant`` (``rmse``, ``accuracy``, ``log_loss``) and of repeating
-    the ``previous`` outcome (``rmse``, ``mae``, ``accuracy``), and where rows have some, of their
-    ``initial`` predictions alone (``rmse``, ``mae``).
+    the ``previous`` outcome, that of the same group with ``--group`` (``rmse``, ``mae``,
+    ``accuracy``; and ``mine_rmse``, … of the run over the same rows: all but the first); and where
+    rows have some, of their ``initial`` predictions alone (``rmse``, ``mae``).
 ``loss``
     ``name``, ``total``, ``mean``, ``mistakes`` and ``accuracy`` (of labels), and ``chosen``: the
     reason for this loss if it was chosen by the outcomes (``outcomes``: numbers, two classes or

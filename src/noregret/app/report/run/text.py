@@ -20,11 +20,14 @@ from noregret.app.report.run.words import (
     constant_words,
     error_against,
     exact_fit,
+    explained_words,
     judged,
     lost,
     measure_of,
+    previous_value,
     regret,
     regret_per_group,
+    since,
     standing_of,
     target_of,
     title,
@@ -104,8 +107,8 @@ def errors(result: Result) -> Iterator[Fact]:
         how = error_against(error.mine, error.constant, what, error.name) or what
         yield Fact("  constant", brief(error.constant), how)
     if error.previous is not None:
-        what = "repeating the previous value"
-        how = error_against(error.mine, error.previous, what, error.name) or what
+        what = previous_value(result, error)
+        how = error_against(error.compared, error.previous, what, error.name) or what
         yield Fact("  previous", brief(error.previous), how)
     if error.initial is not None:
         what = "the initial predictions alone"
@@ -118,13 +121,11 @@ def errors(result: Result) -> Iterator[Fact]:
         yield Fact("  hindsight", brief(error.hindsight), words)
         yield from best_of_groups(result)
     if found.rmse is not None and error.name != "RMSE":
-        yield Fact("RMSE", brief(found.rmse), previous_words(found.previous.rmse))
+        yield Fact("RMSE", brief(found.rmse), previous_words(result, "rmse"))
     if found.mae is not None and error.name != "MAE":
-        yield Fact(
-            "MAE", brief(found.mae), f"mean absolute error{previous_words(found.previous.mae)}"
-        )
+        yield Fact("MAE", brief(found.mae), f"mean absolute error{previous_words(result, 'mae')}")
     if found.explained is not None:
-        yield Fact("R²", percent(found.explained), "variance of the target explained")
+        yield Fact("R²", *explained_words(found.explained))
     if found.auc is not None:
         yield Fact("AUC", f"{found.auc:.4g}", auc_words(found.auc_doubt))
     yield from recalls(result)
@@ -142,9 +143,16 @@ def best_of_groups(result: Result) -> Iterator[Fact]:
     yield Fact("  per group", brief(least), how)
 
 
-def previous_words(previous: float | None) -> str:
-    """Return the baseline of repeating the previous value."""
-    return "" if previous is None else f"; repeating the previous value: {brief(previous)}"
+def previous_words(result: Result, name: str) -> str:
+    """Return the baseline of repeating the previous value, of a measure by its name."""
+    found = result.measures
+    previous, mine = getattr(found.previous, name), getattr(found.previous, f"mine_{name}")
+    if previous is None:
+        return ""
+    said = f"; repeating the previous value: {brief(previous)}"
+    if mine is None or brief(mine) == brief(getattr(found, name)):
+        return said
+    return f"{said} (against {brief(mine)}, {since(result)})"
 
 
 def recalls(result: Result) -> Iterator[Fact]:

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 LINEAR_MODELS, UP_TO = "all linear predictors", " of norm at most "
 # Computing hindsight is mentioned if it took at least this many seconds.
 MIN_SHOWN_SECONDS = 10.0
-# Larger ratios are not shown.
-MAX_SHOWN_RATIO = 1e5
+# Larger ratios are not shown, as the other figure is nearly zero; and not given exactly.
+MAX_SHOWN_RATIO, MAX_EXACT_RATIO = 1e5, 100
 
 
 class Standing(NamedTuple):
@@ -55,7 +55,10 @@ def standing_of(result: Result) -> Standing:
 
 
 class Measure(NamedTuple):
-    """The error of a run and of its baselines, under its usual name (RMSE, MAE, …)."""
+    """The error of a run and of its baselines, under its usual name (RMSE, MAE, …).
+
+    ``compared`` is that of the run over the rows with a previous value.
+    """
 
     name: str
     mine: float | None
@@ -63,6 +66,7 @@ class Measure(NamedTuple):
     hindsight: float | None
     previous: float | None = None
     initial: float | None = None
+    compared: float | None = None
 
 
 # Features that a target without error is computed from are named if they are at most so many.
@@ -91,7 +95,22 @@ def measure_of(result: Result) -> Measure:
         {"RMSE": found.rmse, "MAE": found.mae}.get(name)
         for found in (result.measures.previous, result.measures.initial)
     )
-    return Measure(name, mine, constant, hindsight, before, initial)
+    same = result.measures.previous
+    over_same = {"RMSE": same.mine_rmse, "MAE": same.mine_mae}.get(name)
+    return Measure(name, mine, constant, hindsight, before, initial, over_same)
+
+
+def since(result: Result) -> str:
+    """Name the rows that have a previous outcome."""
+    return f"from row 2{' of each group' if result.by_group else ''} on"
+
+
+def previous_value(result: Result, error: Measure) -> str:
+    """Name the previous value as a prediction, with its rows if leaving out the first matters."""
+    what = "repeating the previous value"
+    if compared(error.compared, error.previous) == compared(error.mine, error.previous):
+        return what
+    return f"{what}, {since(result)}"
 
 
 def accuracy_words(result: Result) -> str:
@@ -109,6 +128,10 @@ def accuracy_words(result: Result) -> str:
         said.append(f"always predicting the most frequent class: {percent(found.frequent)}")
     if found.previous.accuracy is not None:
         said.append(f"repeating the previous class: {percent(found.previous.accuracy)}")
+        mine = found.previous.mine_accuracy
+        total = None if result.mistakes is None else 1 - result.mistakes / max(1, result.rows)
+        if mine is not None and total is not None and percent(mine) != percent(total):
+            said[-1] += f" (against {percent(mine)}, {since(result)})"
     return "; ".join(said)
 
 
@@ -121,6 +144,16 @@ def constant_words(result: Result) -> str:
     if result.loss == "logistic" and abs(value) < MAX_SHOWN_RATIO:
         return f"the best constant probability ({percent(1 / (1 + math.exp(-value)))})"
     return f"the best constant ({brief(value)})"
+
+
+def explained_words(share: float) -> tuple[str, str]:
+    """Return the share of variance explained, R², and its definition.
+
+    Below 0, the figure tells nothing more: the first predictions of few rows are blind.
+    """
+    if share < 0:
+        return "below 0", "no better than a constant"
+    return percent(share), "variance of the target explained"
 
 
 def trivial_of(result: Result) -> Trivial | None:
@@ -169,8 +202,10 @@ def compared(mine: float | None, other: float | None) -> str:
         return ""
     if abs(ratio - 1) < NARROW:
         return "the same"
+    if ratio >= MAX_EXACT_RATIO:
+        return f"over {MAX_EXACT_RATIO} times as much"
     if ratio >= 3:
-        return f"{f'{ratio:.3g}' if ratio < 999 else brief(ratio)} times as much"
+        return f"{ratio:.3g} times as much"
     return f"{percent(abs(ratio - 1))} {'less' if ratio < 1 else 'more'}"
 
 
