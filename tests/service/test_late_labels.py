@@ -104,6 +104,11 @@ def test_a_changed_row_or_order_is_found(tmp_path: Path) -> None:
             other[place + 1] = json.dumps(json.loads(other[place + 1]) | {"y": 0.9}) + "\n"
         (tmp_path / "other.jsonl").write_text("".join(other))
         assert not nr.verify(certificate, tmp_path / "other.jsonl").confirmed
+    twice = [*lines[:place], '{"a":5,' + lines[place][1:], *lines[place + 1 :]]
+    (tmp_path / "other.jsonl").write_text("".join(twice))
+    with pytest.raises(nr.NoRegretError, match="'a' is given twice") as raised:
+        nr.verify(certificate, tmp_path / "other.jsonl")
+    assert raised.value.line == place + 1
 
 
 @pytest.mark.parametrize("learner", [nr.Auto(), nr.Vaw(), nr.Perceptron(), nr.Logistic()], ids=repr)

@@ -188,3 +188,25 @@ def test_too_many_connections_are_a_problem(server: Server, client: Client) -> N
             each.close()
     client.socket.sendall(request(body_of("then")))
     assert client.answer()[2]["id"] == "then"
+
+
+@pytest.mark.parametrize("wish", ["h2c", "websocket"])
+def test_a_wish_for_another_protocol_is_ignored(client: Client, wish: str) -> None:
+    # Java's HttpClient sends the first with its first request.
+    headers = "Connection: Upgrade, HTTP2-Settings", "HTTP2-Settings: AAEAAEAA", f"Upgrade: {wish}"
+    names = [f"{wish} {k}" for k in range(3)]
+    client.socket.sendall(b"".join(request(body_of(name), *headers) for name in names))
+    for name in names:
+        assert client.answer()[2]["id"] == name
+    between = "\r\n".join(("GET /healthz HTTP/1.1", "Host: here", *headers, "", "")).encode()
+    client.socket.sendall(between)
+    assert client.answer()[2] == b"alive\n"
+    for byte in request(body_of(f"{wish} slow"), *headers):
+        client.socket.sendall(bytes([byte]))
+    assert client.answer()[2]["id"] == f"{wish} slow"
+    body = body_of(f"{wish} parts")
+    chunks = b"".join(b"1\r\n%c\r\n" % byte for byte in body) + b"0\r\n\r\n"
+    client.socket.sendall(request(chunks, "Transfer-Encoding: chunked", *headers))
+    assert client.answer()[2]["id"] == f"{wish} parts"
+    client.socket.sendall(b"CONNECT here:80 HTTP/1.1\r\nHost: here\r\n\r\n")
+    assert client.answer()[0] == 400

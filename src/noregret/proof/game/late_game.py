@@ -165,13 +165,18 @@ def field_of(transforms: Sequence[str]) -> str | None:
 
 def events_of(paths: Sequence[str | Path], field: str, target: str) -> Iterator[LateEvent]:
     """Yield the events of files in JSON lines: a line without the target is a prediction."""
+    from noregret.streams.json_lines import GivenTwice, object_of
+
     for path in paths:
         with open(path, encoding="utf-8") as file:
             for number, line in enumerate(file, 1):
                 try:
-                    found = json.loads(line)
+                    found = json.loads(line, object_pairs_hook=object_of)
                     if not isinstance(found, dict):
                         raise ValueError
+                except GivenTwice as twice:
+                    what = f"the field {twice.name[:40]!r} is given twice"
+                    raise BadExample(what, file=path, line=number) from None
                 except (ValueError, RecursionError):
                     raise BadExample("not a JSON object", file=path, line=number) from None
                 name, y = found.pop(field, None), found.pop(target, None)

@@ -7,8 +7,10 @@ All else, and what is pipelined behind a request that is under way, goes to the 
 from __future__ import annotations
 
 import asyncio
+from contextlib import suppress
 from typing import Any
 
+import httptools
 from starlette.types import Receive, Scope, Send
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
 
@@ -75,6 +77,8 @@ class Protocol(HttpToolsProtocol):
     # earlier data, and whether there may be too many with this data.
     in_head, head_size, is_long = False, 0, False
     fault: ServiceError | None = None
+    # Whether the request asks for another protocol; it is parsed again without that.
+    upgrades = False
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Begin."""
@@ -100,11 +104,49 @@ class Protocol(HttpToolsProtocol):
             return
         size = self.head_size + len(data)
         self.is_long = size > MAX_HEAD
-        super().data_received(data)
+        self.feed(data)
         if self.in_head:
             self.head_size = size
             if self.is_long and not self.transport.is_closing():
                 self.give_up(head_too_large())
+
+    def feed(self, data: bytes) -> None:
+        """Parse bytes; the wish for another protocol, such as h2c, is ignored, as HTTP allows.
+
+        The parser stops behind the head of such a request and skips its body.
+        """
+        rest = memoryview(data)
+        while True:
+            try:
+                if self.upgrades:
+                    self.parse_again()
+                if rest:
+                    self.parser.feed_data(rest)
+                return
+            except httptools.HttpParserUpgrade as stopped:
+                (offset,) = stopped.args
+                rest = rest[offset:]
+                if not self.upgrades:  # CONNECT
+                    self.send_400_response("")
+                    return
+            except httptools.HttpParserError:
+                self.send_400_response("")
+                return
+
+    def parse_again(self) -> None:
+        """Begin the request once more, without its wish for another protocol."""
+        method = self.parser.get_method()
+        head = [method, b" ", self.url, b" HTTP/1.1\r\n"]
+        for name, value in self.headers:
+            if name == b"connection":
+                head += (b"connection: close\r\n",) if b"close" in value.lower() else ()
+            elif name != b"upgrade":
+                head += (name, b": ", value, b"\r\n")
+        self.upgrades = False
+        self.parser = httptools.HttpRequestParser(self)
+        with suppress(AttributeError):  # as uvicorn does, where httptools has it
+            self.parser.set_dangerous_leniencies(lenient_data_after_close=True)
+        self.parser.feed_data(b"".join((*head, b"\r\n")))
 
     def send_400_response(self, msg: str) -> None:
         """Refuse what is not HTTP, or was refused by a callback of the parser."""
@@ -134,6 +176,9 @@ class Protocol(HttpToolsProtocol):
             self.fault = head_too_large()
             raise self.fault
         parser, cycle = self.parser, self.cycle
+        if parser.should_upgrade() and parser.get_method() != b"CONNECT":
+            self.upgrades = True
+            return
         try:
             route = self.hot.routes.get(self.url.decode())
         except UnicodeDecodeError:
@@ -143,7 +188,7 @@ class Protocol(HttpToolsProtocol):
             or parser.get_method() != b"POST"
             or not (cycle is None or cycle.response_complete)
             or self.expect_100_continue
-            or parser.should_upgrade()
+            or parser.should_upgrade()  # CONNECT
             or parser.get_http_version() != "1.1"
             or len(self.connections) > MAX_CONNECTIONS
         ):
@@ -187,6 +232,8 @@ class Protocol(HttpToolsProtocol):
 
     def on_message_complete(self) -> None:
         """Answer a request that has come as a whole."""
+        if self.upgrades:
+            return
         pending = self.cycle
         if not pending.response_complete:
             self.since = None
