@@ -325,22 +325,26 @@ def regret_lower(judge: Judge, path: str, stated: Any, found: Any) -> Line:
     """Compare the lower end of the regret with the losses that are stated."""
     certificate = judge.replay.stated
     least = certificate.loss.total - certificate.hindsight.loss
-    line = close(path, stated, least, ROUNDING, size_of(judge.replay))
+    line = close(path, stated, least, ROUNDING, size_of(judge.replay, least))
     return line.given(judge.line("loss.total"), judge.line("hindsight.loss"))
 
 
 def regret_upper(judge: Judge, path: str, stated: Any, found: Any) -> Line:
     """Compare the upper end of the regret with the losses that are stated."""
     certificate, best = judge.replay.stated, judge.replay.stated.hindsight
-    most = certificate.loss.total - (best.loss - best.gap)
-    line = close(path, stated, number(most), ROUNDING, size_of(judge.replay))
+    most = number(certificate.loss.total - (best.loss - best.gap))
+    line = close(path, stated, most, ROUNDING, size_of(judge.replay, most))
     return line.given(judge.line("loss.total"), judge.line("hindsight.gap"))
 
 
-def size_of(replay: Replay) -> float:
-    """Return the size of the numbers that the regret is a difference of."""
-    best = replay.stated.hindsight
-    return abs(replay.stated.loss.total) + abs(best.loss) + (number(best.gap) or 0.0)
+def size_of(replay: Replay, regret: float | None) -> float:
+    """Return the size of the numbers that the regret is a difference of.
+
+    A gap may be stated as wide as one likes, and a loss as high: they do not count, only their
+    difference, and the loss that was found.
+    """
+    own = 0.0 if regret is None else abs(regret)
+    return abs(replay.stated.loss.total) + own + abs(replay.found.hindsight.loss)
 
 
 RULES: dict[str, Rule] = {

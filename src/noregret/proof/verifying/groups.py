@@ -109,26 +109,30 @@ def seconds(judge: Judge, path: str, stated: Any, found: Any) -> Line | None:
     """Take note of when the search is said to have been stopped."""
     if stated is MISSING:
         return None
-    said, promise = bests(judge)[0], both(judge)[0].theorem
-    if said.exact and (promise is None or promise.bound is not None):
+    (said, best), promise = bests(judge), both(judge)[0].theorem
+    # No search for them can have been stopped, only one for the theorem.
+    closed = said.exact or (best.exact and said.reached == best.reached)
+    if closed and (promise is None or promise.bound is not None):
         return Line(path, stated, "none", False, "closed forms are not searched")
     return Line(path, stated, stated, True, checked=False)
 
 
 def regret_lower(judge: Judge, path: str, stated: Any, found: Any) -> Line:
     """Compare the lower end of the regret with the losses that are stated."""
-    said, _ = bests(judge)
+    said, best = bests(judge)
     paid = judge.replay.stated.loss.total
-    line = close(path, stated, paid - said.loss, ROUNDING, abs(paid) + abs(said.loss))
+    least = paid - said.loss
+    # What is stated may be as high as one likes: it does not count, only the difference.
+    line = close(path, stated, least, ROUNDING, abs(paid) + abs(least) + abs(best.loss))
     return line.given(judge.line("loss.total"), judge.line("groups.hindsight.loss"))
 
 
 def regret_upper(judge: Judge, path: str, stated: Any, found: Any) -> Line:
     """Compare the upper end of the regret with the losses that are stated."""
-    said, _ = bests(judge)
-    paid, most = judge.replay.stated.loss.total, number(said.gap) or 0.0
+    said, best = bests(judge)
+    paid = judge.replay.stated.loss.total
     upper = number(paid - (said.loss - said.gap))
-    line = close(path, stated, upper, ROUNDING, abs(paid) + abs(said.loss) + most)
+    line = close(path, stated, upper, ROUNDING, abs(paid) + abs(upper or 0.0) + abs(best.loss))
     return line.given(judge.line("loss.total"), judge.line("groups.hindsight.gap"))
 
 
