@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import signal
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,7 @@ import noregret as nr
 from noregret.base.model_file import dumps
 from noregret.errors import NoRegretError
 from noregret.service import Conflict, Expired, Service, Stopped
+from tests.app.serve.running import Server as Http
 from tests.service.postgres_server import PostgresServer, started
 
 
@@ -99,3 +101,19 @@ def test_nothing_acknowledged_is_lost_if_postgresql_is_killed(server: PostgresSe
         with Service(None, store) as again:
             assert again.labels == learned
             assert dumps(again.learner) == dumps(plain)
+
+
+def test_the_log_says_once_that_postgresql_is_gone(tmp_path: Path, server: PostgresServer) -> None:
+    served = Http(tmp_path, "--learner", "vaw", "--store", server.address("gone"))
+    body = {"x": {"a": 1.0}, "y": 2.0}
+    assert served.post("/models/default/learn", body)[0] == 200
+    server.kill()
+    assert [served.post("/models/default/learn", body)[0] for _ in range(3)] == [503] * 3
+    assert served.call("GET", "/readyz")[0] == 503
+    served.process.send_signal(signal.SIGTERM)
+    said = served.process.communicate(timeout=60)[1].splitlines()
+    server.start()
+    assert len(said) == 1
+    assert "#gone" in said[0]
+    assert "the journal could not be written (" in said[0]
+    assert "status 503 until the server is started again" in said[0]

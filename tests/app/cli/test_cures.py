@@ -70,6 +70,19 @@ def test_a_busy_port(tmp_path: Path) -> None:
     assert "Errno" not in ended.err
     assert f"127.0.0.1:{port}: cannot listen there (" in ended.err
     assert "--port" in ended.err
+    assert not list(tmp_path.iterdir())  # no journal was begun
+
+
+@pytest.mark.parametrize(("host", "port"), [("192.0.2.1", "0"), ("127.0.0.1", "70000")])
+def test_an_address_of_another_machine(host: str, port: str, tmp_path: Path) -> None:
+    key = command("serve", "--new-key", "shop").out
+    config = tmp_path / "serve.toml"
+    stanza = key[key.index("[[keys]]") :]
+    config.write_text(f'[models.default]\nlearner = "vaw"\nstore = "{tmp_path}/s.db"\n{stanza}')
+    ended = command("serve", "--config", config, "--host", host, "--port", port)
+    assert ended.code == 1
+    assert f"{host}:{port}: cannot listen there (" in ended.err
+    assert not (tmp_path / "s.db").exists()
 
 
 def test_an_entry_of_redis_without_the_field() -> None:

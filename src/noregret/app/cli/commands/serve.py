@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from noregret.app.cli import options as ask
 from noregret.errors import NoRegretError, Use, WrongUsage
@@ -11,15 +11,18 @@ from noregret.errors import NoRegretError, Use, WrongUsage
 if TYPE_CHECKING:
     from argparse import Namespace
     from collections.abc import Callable
+    from socket import socket
 
     import uvicorn
 
     from noregret.app.commands.serve.configuration import Configuration
+    from noregret.service import Service
 
 EXAMPLE = "noregret serve --learner auto --store shop.db"
 ADDRESS, CONFIGURATION = "Address", "Configuration"
 # Seconds until a thread lets another one run.
 SWITCH_SECONDS = 0.0005
+MAX_PORT = 65_535
 # Options of raw rows.
 ROWS = [ask.TEXT, ask.CATEGORIES, ask.TIME, ask.DATES, ask.DROP]
 OPTIONS = [
@@ -32,8 +35,13 @@ OPTIONS = [
         type=ask.duration,
         help="How long to wait for the label of a prediction, as in 24h (default: no limit).",
     ),
-    ask.file(ask.METHOD, "--store", "The journal: all events and the model, in one SQLite file."),
-    ask.TARGET.but("The outcome's name in exported rows.", default="y"),
+    ask.file(
+        ask.METHOD,
+        "--store",
+        "The journal: all events and the model, in one SQLite file, or in a PostgreSQL schema"
+        " (postgresql://USER@HOST/DATABASE#SCHEMA).",
+    ),
+    ask.TARGET.but("The outcome's name in exported rows (default: that in the store, or y)."),
     ask.option(
         ask.METHOD,
         "--source",
@@ -142,7 +150,6 @@ def listen(given: Namespace, what: Configuration) -> None:
     try:
         import uvicorn
 
-        from noregret.app.commands.serve.feeding import feeds_of
         from noregret.app.commands.serve.protocol import protocol
         from noregret.app.commands.serve.server import Server
     except ImportError:
@@ -150,16 +157,12 @@ def listen(given: Namespace, what: Configuration) -> None:
             "the packages for serving are not installed",
             "pip install 'noregret[serve]', or pip install '.[serve]' in a clone",
         ) from None
-    services = {}
+    sockets = bound(given.host, given.port)  # before a journal is begun
     try:
-        for name, model in what.models.items():
-            services[name] = model.open()
-        targets = {name: model.target for name, model in what.models.items()}
-        sources = {name: model.sources for name, model in what.models.items()}
-        feeds = feeds_of(services, sources, targets)
+        services, targets, feeds = opened(what)
     except BaseException:
-        for service in services.values():
-            service.close()
+        for each in sockets:
+            each.close()
         raise
     models = Server(services, Keys(what.keys, what.rate), targets)
     models.feeds = feeds
@@ -168,8 +171,6 @@ def listen(given: Namespace, what: Configuration) -> None:
             models.app,
             interface="asgi3",
             http=protocol(models.hot),
-            host=given.host,
-            port=given.port,
             ssl_certfile=given.tls_certificate,
             ssl_keyfile=given.tls_key,
             access_log=False,
@@ -194,17 +195,73 @@ def listen(given: Namespace, what: Configuration) -> None:
     # A certificate is computed in a thread: requests would wait 5 ms for each of their steps.
     sys.setswitchinterval(SWITCH_SECONDS)
     try:
-        run(server, given, ended)
+        run(server, sockets, given, ended)
     finally:
         for _, feed in feeds:
             feed.stop()
 
 
-def run(server: uvicorn.Server, given: Namespace, ended: Callable[[], None]) -> None:
+def opened(what: Configuration) -> tuple[dict[str, Service], dict[str, str], list[Any]]:
+    """Return the services, the names of their outcomes, and the sources that feed them."""
+    from noregret.app.commands.serve.feeding import feeds_of
+
+    services, targets = dict[str, "Service"](), dict[str, str]()
+    try:
+        for name, model in what.models.items():
+            services[name] = model.open()
+            targets[name] = model.target_in(services[name])
+        sources = {name: model.sources for name, model in what.models.items()}
+        return services, targets, feeds_of(services, sources, targets)
+    except BaseException:
+        for service in services.values():
+            service.close()
+        raise
+
+
+def bound(host: str, port: int) -> list[socket]:
+    """Return sockets that are bound to the addresses of a host, and do not listen yet."""
+    import errno
+    import os
+    import socket
+
+    found: list[socket.socket] = []
+    try:
+        if port > MAX_PORT:
+            raise OverflowError(f"ports go up to {MAX_PORT}")
+        addresses = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+        last = addresses[-1][-1]
+        for family, kind, protocol, _, address in dict.fromkeys(addresses):
+            each = socket.socket(family, kind, protocol)
+            found.append(each)
+            if os.name == "posix":
+                each.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            if family == socket.AF_INET6:
+                each.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
+            try:
+                each.bind(address)
+            except OSError as error:  # localhost has an address of IPv6, the machine may have none
+                found.pop().close()
+                if error.errno != errno.EADDRNOTAVAIL or (address == last and not found):
+                    raise
+    except (OSError, OverflowError, UnicodeError) as error:
+        for each in found:
+            each.close()
+        raise unreachable(host, port, error) from None
+    return found
+
+
+def unreachable(host: str, port: int, error: Exception) -> NoRegretError:
+    """Return the error for an address that cannot be listened on."""
+    why = (getattr(error, "strerror", None) or str(error)).lower()
+    what = f"{host}:{port}: cannot listen there ({why})"
+    return NoRegretError(what, Use("port", text="choose another port with {}"))
+
+
+def run(
+    server: uvicorn.Server, sockets: list[socket], given: Namespace, ended: Callable[[], None]
+) -> None:
     """Run a server until a signal ends it, and tell its address once it can be reached."""
     import asyncio
-    import logging
-    import os
     import signal
     from contextlib import nullcontext, suppress
 
@@ -221,7 +278,7 @@ def run(server: uvicorn.Server, given: Namespace, ended: Callable[[], None]) -> 
     async def main() -> None:
         for name in (signal.SIGINT, signal.SIGTERM):
             asyncio.get_running_loop().add_signal_handler(name, stop)
-        task = asyncio.create_task(server.serve())
+        task = asyncio.create_task(server.serve(sockets))
         while not server.started and not task.done():
             await asyncio.sleep(0.01)
         for listening in server.servers if server.started else []:
@@ -236,22 +293,8 @@ def run(server: uvicorn.Server, given: Namespace, ended: Callable[[], None]) -> 
         server.force_exit, server.should_exit = server.should_exit, True  # at once if asked again
         ended()
 
-    why: list[str] = []
-
-    def is_other(record: logging.LogRecord) -> bool:
-        if isinstance(record.msg, OSError):  # it cannot listen, which is told below
-            why.append(f" ({os.strerror(record.msg.errno or 0).lower()})")
-        return not isinstance(record.msg, OSError)
-
-    log = logging.getLogger("uvicorn.error")
-    log.addFilter(is_other)
     try:
         with asyncio.Runner(loop_factory=new_loop) as runner:
             runner.run(main())
-    except SystemExit:
-        raise NoRegretError(
-            f"{given.host}:{given.port}: cannot listen there{''.join(why[:1])}",
-            Use("port", text="choose another port with {}"),
-        ) from None
-    finally:
-        log.removeFilter(is_other)
+    except OSError as error:  # another process listens there since
+        raise unreachable(given.host, given.port, error) from None

@@ -19,6 +19,8 @@ from noregret.service.service import Service
 from noregret.streams import prepared
 
 DEFAULT = "default"
+# The fact of a journal that is the name of the outcome.
+TARGET = "target"
 # Fields of a model and of a key, with the types of their values.
 MODEL_FIELDS = {
     "learner": str,
@@ -46,11 +48,11 @@ class Model:
     Parameters
     ----------
     store
-        The file of its journal.
+        The file of its journal, or the address of a PostgreSQL schema.
     learner, params
         The learner and its parameters; None for the one in the store.
     target
-        The name of the outcome in exported rows.
+        The name of the outcome in exported rows; None for that in the store, or ``y``.
     ttl
         Seconds within which a label must come.
     retain
@@ -64,7 +66,7 @@ class Model:
     store: str
     learner: str | None = None
     params: dict[str, Any] = field(default_factory=dict)
-    target: str = "y"
+    target: str | None = None
     ttl: float | None = None
     retain: int | None = None
     source: str | list[str] = field(default_factory=list)
@@ -100,6 +102,17 @@ class Model:
             if isinstance(error, NoRegretError):
                 raise
             raise WrongUsage(str(error)) from None
+
+    def target_in(self, service: Service) -> str:
+        """Return the name of the outcome, which the journal keeps for the next start."""
+        journal = service.journal
+        kept = journal.fact(TARGET)
+        if self.target is None or self.target == kept:
+            return kept or "y"
+        journal.begin()
+        journal.note(TARGET, self.target)
+        journal.commit()
+        return self.target
 
 
 @dataclass

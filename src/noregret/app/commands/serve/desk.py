@@ -54,6 +54,7 @@ class Desk:
         self._waiting: list[Asked] = []
         self._count = 0
         self._busy = False
+        self._has_told = False  # in the log that the service stopped
         self._last = 1  # calls of ``put`` in the last transaction
         self._timer: asyncio.TimerHandle | None = None
         # A database elsewhere may take its time for each statement, not for the commit alone.
@@ -139,9 +140,18 @@ class Desk:
             except Exception:
                 logger.exception("an answer could not be sent")
             at += len(asked)
+        self._tell_if_stopped()
         self._busy = False
         if self._waiting:
             self._schedule(loop)
+
+    def _tell_if_stopped(self) -> None:
+        """Log once that the journal failed, after which nothing is answered."""
+        why = self.service.stopped
+        if why is not None and not self._has_told:
+            self._has_told = True
+            where, words = self.service.journal.path, " ".join(why.split())
+            logger.error(f"{where}: {words}; status 503 until the server is started again")
 
     async def do(self, act: Callable[[], T]) -> T:
         """Do something in the thread of the model."""
@@ -153,6 +163,8 @@ class Desk:
 
     def close(self) -> None:
         """Finish what is under way, and close the journal."""
+        self._tell_if_stopped()
+        self._has_told = True
         self._thread.submit(self.service.close).result()
         self._thread.shutdown()
         self._reports.shutdown(cancel_futures=True)
