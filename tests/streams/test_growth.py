@@ -6,6 +6,7 @@ import json
 import warnings
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 import pytest
@@ -143,3 +144,19 @@ def test_seconds_are_told_by_the_name_of_their_column(name: str, tmp_path: Path)
     assert "parts" not in str(only.message)
     found = [set(x) for x, _ in streams.read(file, "y", time=name)]  # no warning
     assert f"{name}.hour=22" in found[0]
+
+
+@pytest.mark.parametrize("gap", ["at", "y", "note"])
+def test_epochs_are_told_in_json_lines_with_gaps(gap: str, tmp_path: Path) -> None:
+    file = tmp_path / "a.jsonl"
+    rows: list[dict[str, Any]] = [
+        {"at": 1_700_000_000_000 + 60_000 * k, "note": "x", "y": k % 3} for k in range(20)
+    ]
+    rows[3][gap] = None
+    del rows[7]["note"]
+    file.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    with pytest.warns(DataWarning, match="column 'at' looks like times since 1970"):
+        list(streams.read(file, "y", missing="indicator"))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        list(streams.read(file, "y", time="at", missing="indicator"))

@@ -32,7 +32,9 @@ def tell_epochs(names: Sequence[str], numbers: Floats, where: str) -> None:
     """Warn about columns of numbers that look like times since 1970."""
     if len(numbers) < MIN_EPOCHS:
         return
-    low, high = numbers.min(axis=0), numbers.max(axis=0)
+    there = ~np.isnan(numbers)  # in JSON lines, values may be missing
+    low = np.where(there, numbers, np.inf).min(axis=0)
+    high = np.where(there, numbers, -np.inf).max(axis=0)
     for first, last in (SECONDS, *EPOCHS):
         for k in np.flatnonzero((low >= first) & (high < last) & (low < high)).tolist():
             if first == SECONDS[0] and not NAMED_AS_TIME.fullmatch(names[k]):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -307,12 +308,30 @@ class TableReading(Reading):
 
     def look_at(self, table: Table) -> None:
         """Warn about columns of numbers in the first rows that look like times."""
-        if self.looked_at or not len(table.y):
+        if self.looks(len(table.y)):
+            tell_epochs(number_names(table, self.options), table.numbers, self.paths[0])
+
+    def look_at_fields(self, examples: Sequence[Any]) -> None:
+        """Warn about fields of numbers in the first examples that look like times."""
+        if not self.looks(len(examples)):
             return
+        found: dict[str, list[float]] = {}
+        for example in examples:
+            for name, value in example.items() if isinstance(example, dict) else ():
+                if isinstance(value, int | float) and abs(value) < math.inf:
+                    found.setdefault(name, []).append(float(value))
+        features = set(self.vocabulary.names()).difference(self.options.time)
+        for name, values in found.items():
+            if name in features:
+                tell_epochs([name], np.array(values)[:, None], self.paths[0])
+
+    def looks(self, rows: int) -> bool:
+        """Return whether to look at these rows: the first, if columns are detected."""
+        if self.looked_at or not rows:
+            return False
         self.looked_at, options = True, self.options
         detects = self.learning and options.sniff and self.mark is None and not self.at_once
-        if detects and options.target is not None and options.missing != ASLEEP:
-            tell_epochs(number_names(table, options), table.numbers, self.paths[0])
+        return detects and options.target is not None and options.missing != ASLEEP
 
     def note_growth(self, known: int, rows: int) -> None:
         """Count the new features of some rows."""

@@ -272,3 +272,24 @@ def test_no_option_is_advised_that_the_command_lacks(tmp_path: Path) -> None:
         assert "--categories" not in said
     learned.write_text("a,y\n" + "1,2\n3,4\n" * 20 + "much,3\n", encoding="utf-8")
     assert "(--categories a)" in refused("run", learned, "--target", "y")
+
+
+@pytest.mark.parametrize(
+    ("trained", "options"), [("book.xlsx", ["--sheet", "B"]), ("semi.csv", ["--delimiter", ";"])]
+)
+def test_how_the_models_file_was_written_does_not_apply_to_other_formats(
+    tmp_path: Path, trained: str, options: list[str]
+) -> None:
+    frame = pd.DataFrame({"x": np.arange(30.0) % 7, "y": np.arange(30.0) % 7 * 2 + 1})
+    with pd.ExcelWriter(tmp_path / "book.xlsx") as book:
+        frame.head(2).to_excel(book, sheet_name="A", index=False)
+        frame.to_excel(book, sheet_name="B", index=False)
+    frame.to_csv(tmp_path / "semi.csv", sep=";", index=False)
+    frame.to_parquet(tmp_path / "data.parquet")
+    frame.to_json(tmp_path / "data.jsonl", orient="records", lines=True)
+    model = tmp_path / "m.model"
+    done("run", tmp_path / trained, *options, "--target", "y", "--model", model, "-q")
+    expected = done("predict", model, tmp_path / trained)
+    assert len(expected.splitlines()) == 31
+    for other in ("data.parquet", "data.jsonl"):
+        assert done("predict", model, tmp_path / other) == expected

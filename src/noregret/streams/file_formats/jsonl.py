@@ -214,6 +214,7 @@ class JsonlReading(TableReading):
             tags.append(passed)
             keys.append(key)
             booleans |= isinstance(target, bool) and self.options.positive is None
+        self.look_at_fields([example for _, example in examples])
         self.note_growth(known, len(y))
         rows = Sparse(
             np.array(starts, dtype=np.int64),

@@ -18,8 +18,10 @@ from noregret.base.numbers import clean
 from noregret.errors import ModelFileError, NoRegretError, on_command_line
 from noregret.linear.learner import Learner, is_of_classes
 from noregret.proof.game.play_blocks import best_of, check_bases, numbers_of, score_block
-from noregret.streams import formats, stream_of
-from noregret.streams.options import Options
+from noregret.streams import format_of, formats, stream_of
+from noregret.streams.addresses import scheme_of
+from noregret.streams.open_file import is_remote
+from noregret.streams.options import FORM, Options
 from noregret.streams.source import suffix_of
 from noregret.streams.stream import Reading
 
@@ -66,7 +68,7 @@ def score(
         options = replace(options, format=kind, on_error=on_error)
         if missing is not None:
             options = replace(options, missing=missing)
-        stream = stream_of(data, options)
+        stream = stream_of(data, for_format(data, options))
         Outputs(predictions=path).check([model, *stream.paths])
         reading = stream.reading(learning=False)
         restore(reading, learner, kept, arrays)
@@ -89,6 +91,15 @@ def score(
             predictions.show(found)
     finally:
         reading.close()
+
+
+def for_format(data: list[str], options: Options) -> Options:
+    """Return options without those of how the model's own files were written in another format."""
+    usual, alien = Options(), [*FORM, "header", "quotes"]
+    if not any(scheme_of(each) and not is_remote(each) for each in data):
+        meaningless = format_of(data, options).meaningless
+        alien = [name for name in alien if name in meaningless]
+    return replace(options, **{name: getattr(usual, name) for name in alien})
 
 
 def restore(
