@@ -121,3 +121,61 @@ def test_addresses_that_are_none_are_refused_without_their_password(odd: str) ->
     ):
         assert "hush" not in words
         assert "postgresql://" in words
+
+
+SECRET = "S3cr3t"
+LEAKS = [
+    f"postgresql://u:{SECRET}@Pw@127.0.0.1:1/db?table=t",
+    f"postgresql://u:{SECRET}/Pw@127.0.0.1:1/db?table=t",
+    f"postgresql://u:{SECRET}?Pw@127.0.0.1:1/db?table=t",
+    f"postgresql://u:12?{SECRET}Pw@127.0.0.1:1/db",
+    f"postgresql://u:{SECRET}%ZZPw@127.0.0.1:1/db",
+    f"mysql://u:{SECRET}Pw@h/db",
+    f"mysql://{SECRET}Pw@h/db",
+    f"mysql:/u:{SECRET}/Pw@h/db",
+    f"postgresql+psycopg://u:{SECRET}Pw@h/db",
+    f"POSTGRESQL://u:{SECRET}Pw@127.0.0.1:1/db",
+    f"postgresql://127.0.0.1:1/db?PASSWORD={SECRET}Pw",
+    f"postgresql://127.0.0.1:1/db?passw%6Frd={SECRET}Pw",
+    f"postgresql://127.0.0.1:1/db?password={SECRET}@Pw",
+    f"postgresql://127.0.0.1:1/db?password={SECRET}&Pw",
+    f"postgresql://127.0.0.1:1/db?query=SELECT 1&password={SECRET}Pw",
+    f"postgresql:/u:{SECRET}Pw@127.0.0.1:1/db",
+    f"postgresql:u:{SECRET}Pw@127.0.0.1:1/db",
+    f"  postgresql://u:{SECRET}Pw@127.0.0.1:1/db",
+    f"postgresql://u:{SECRET}#Pw@127.0.0.1:1/db",
+]
+
+
+@pytest.mark.parametrize("given", LEAKS)
+def test_no_command_shows_a_password(
+    given: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from noregret.app.cli.app import run
+    from noregret.streams.addresses import shown, without_secrets
+
+    proof, rows = tmp_path / "c.json", tmp_path / "rows.csv"
+    rows.write_text("a,y\n1,2\n2,3\n")
+    done("run", rows, "--target", "y", "--certificate", proof, "--quiet")
+    capsys.readouterr()
+    for words in (
+        ["run", given, "--target", "y"],
+        ["verify", str(proof), given],
+        ["serve", "--learner", "nlms", "--store", given],
+        ["serve", "--learner", "nlms", f"--store={given}"],
+    ):
+        assert run(words) in (1, 2)
+        said = "".join(capsys.readouterr())
+        assert said.startswith("noregret: ")
+        assert SECRET not in said
+        assert "Pw" not in said
+    for said in (shown(given), without_secrets(f"cannot open {given}!", given)):
+        assert SECRET not in said
+        assert "Pw" not in said
+
+
+def test_names_of_files_are_shown_as_they_are() -> None:
+    from noregret.streams.addresses import shown
+
+    for name in ("a.csv", "C:/me@home/a.csv", "me@home.csv", "data/x:1.csv", "s3://bucket/a.csv"):
+        assert shown(name) == name

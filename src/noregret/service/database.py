@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+import re
 import sqlite3
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
 from noregret.errors import NoRegretError
+from noregret.streams.addresses import POSTGRESQL, SCHEMES, SERVER, refuse_store
 
 APPLICATION = 0x6E6F726A
 Row = tuple[Any, ...]
@@ -130,5 +132,14 @@ def database(store: str | Path) -> Database:
 
 
 def is_address(store: str | Path) -> bool:
-    """Return whether a store is the address of a PostgreSQL database."""
-    return isinstance(store, str) and store.startswith(("postgresql://", "postgres://"))
+    """Return whether a store is the address of a PostgreSQL database; refuse other addresses."""
+    if not isinstance(store, str) or os.path.exists(store):
+        return False
+    base = store.partition("#")[0].partition("?")[0]
+    scheme, _, rest = base.partition(":")
+    known = SCHEMES.get(scheme.lower()) == POSTGRESQL and SERVER.fullmatch(f"{POSTGRESQL}:{rest}")
+    # An @ elsewhere than in the value of a setting: the base ends within the password.
+    if known and "@" not in re.sub("([?&][^=]*=)[^&#]*", r"\1", store[len(base) :]):
+        return True
+    refuse_store(store)
+    return False

@@ -13,6 +13,7 @@ from urllib.parse import urldefrag, urlsplit
 
 from noregret.errors import NoRegretError
 from noregret.service.database import Row
+from noregret.streams.addresses import without_secrets
 
 SCHEMA = "noregret"
 # Seconds to wait for the lock of a schema.
@@ -41,16 +42,18 @@ class Postgres:
             raise NoRegretError(what, 'pip install "noregret[postgres]"') from None
         self._numbers = count()
         self.failures: tuple[type[Exception], ...] = (psycopg.Error,)
-        address, schema = urldefrag(address)
+        given, (address, schema) = address, urldefrag(address)
         schema = schema or SCHEMA
         if not re.fullmatch(r"[a-z_][a-z0-9_]{0,50}", schema):
             raise NoRegretError(f"{schema!r} is not the name of a schema", "as in …#shop_2")
         parts = urlsplit(address)
         self.name = f"postgresql://{parts.hostname or ''}{parts.path}#{schema}"
         try:
-            self.rows = psycopg.connect(address, autocommit=True)
+            # libpq takes the scheme in lower case alone.
+            lower = f"postgresql:{address.partition(':')[2]}"
+            self.rows = psycopg.connect(lower, autocommit=True)
         except psycopg.Error as error:
-            what = f"no connection to PostgreSQL ({error})"
+            what = f"no connection to PostgreSQL ({without_secrets(str(error), given)})"
             raise NoRegretError(what, file=self.name) from None
         number = int.from_bytes(blake2b(schema.encode(), digest_size=8).digest(), signed=True)
         try:

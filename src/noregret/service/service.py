@@ -28,6 +28,7 @@ from noregret.service.past import Past
 from noregret.service.playing import Play
 from noregret.service.requests import Job, Reply, Request
 from noregret.service.scoring import check_learner, is_python_loss, preparation_of
+from noregret.streams.addresses import shown
 
 if TYPE_CHECKING:
     from noregret.base.compiled.losses import Loss
@@ -117,7 +118,7 @@ class Service:
             damaged = isinstance(error, (*self.journal.failures, KeyError, TypeError, ValueError))
             if isinstance(error, NoRegretError) or not damaged:
                 raise
-            raise ServiceError(f"a damaged journal ({error})", file=store) from None
+            raise ServiceError(f"a damaged journal ({error})", file=shown(store)) from None
         self._expired, gone, _ = self.journal.removed()
         self.removed = gone.labels
         self.play = Play(self.journal, self.contenders, self.ttl, clock)

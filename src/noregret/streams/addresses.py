@@ -13,8 +13,13 @@ SCHEMES = {SQLITE: SQLITE, POSTGRESQL: POSTGRESQL, "postgres": POSTGRESQL}
 # Stores of files; see ``remote_files``.
 STORES = {"s3": "s3", "gs": "gs", "gcs": "gs", "hdfs": "hdfs"}
 ADDRESS = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*)://.*", re.DOTALL)
+# What may be meant as an address: blanks, a scheme (no drive letter), and // or an @ after it.
+MEANT = re.compile(r"\s*([A-Za-z][A-Za-z0-9+.-]+):(?=//|.*@)", re.DOTALL)
 HIDDEN = "***"
-SECRETS = ("password", "sslpassword")
+# Parts of the names of settings whose values are hidden.
+SECRETS = ("pass", "pwd", "secret", "token")
+# Characters from which a part of a text that may be a password is hidden in messages.
+MIN_SECRET = 2
 TABLE, QUERY = "table=", "query="
 HOST = r"(?:\[[^]/@]*]|[^][/?@:,]*)(?::\d+)?"
 SERVER = re.compile(rf"postgresql://(?:[^/?@]*@)?{HOST}(?:,{HOST})*(?:/[^/?@]*)?")
@@ -38,25 +43,20 @@ class Parts(NamedTuple):
 class Address(str):
     """The address of a table, as it is shown: without passwords. ``parts`` is what is used."""
 
-    __slots__ = ("parts",)
+    __slots__ = ("parts", "secrets")
     parts: Parts
+    secrets: list[str]  # the texts that are not to be shown
 
     def __new__(cls, given: str) -> Address:
         """Hide the passwords of an address."""
         made = super().__new__(cls, shown(given))
-        made.parts = given.parts if isinstance(given, Address) else parts_of(given)
+        known = given if isinstance(given, Address) else None
+        made.parts = parts_of(given) if known is None else known.parts
+        made.secrets = secrets_in(given) if known is None else known.secrets
         return made
 
     def __reduce__(self) -> Any:
         return str, (str(self),)  # passwords stay in their process
-
-    @property
-    def secrets(self) -> list[str]:
-        """The texts that are not to be shown."""
-        base = self.parts.base
-        found = [password_in(base.partition("?")[0])]
-        found += [v for k, v in settings_in(base.partition("?")[2]) if k in SECRETS]
-        return [text for part in found if part for text in {part, unquote(part)}]
 
 
 def scheme_of(given: object) -> str | None:
@@ -74,22 +74,62 @@ def settings_in(text: str) -> list[tuple[str, str]]:
     return [(name, value) for name, _, value in pairs]
 
 
-def password_in(base: str) -> str:
-    """Return the password in the first part of an address."""
-    people, at, _ = base.partition("://")[2].rpartition("@")
-    return people.partition(":")[2] if at else ""
+def people_in(given: str) -> str:
+    """Return what is before the host of an address: the user and the password.
+
+    Where that is unclear, as with an @ in the password, it reaches to the last @.
+    """
+    found = MEANT.match(given)
+    if found is None:
+        return ""
+    rest = given[found.end() :]
+    base, _, settings = rest.partition("?")
+    sure = SERVER.fullmatch(f"postgresql:{base}") and "@" not in cut_query(settings)[0]
+    slashes = len(rest) - len(rest.lstrip("/"))
+    return (base if sure else rest)[slashes:].rpartition("@")[0]
 
 
-def shown(given: str) -> str:
-    """Return an address with its passwords hidden."""
-    base, mark, rest = given.partition("?")
-    if password := password_in(base):
-        before, _, after = base.rpartition(f":{password}@")
-        base = f"{before}:{HIDDEN}@{after}"
-    settings, query, sql = cut_query(rest)
-    for secret in SECRETS:
-        settings = re.sub(rf"((?:^|&){secret}=)[^&]*", rf"\g<1>{HIDDEN}", settings)
-    return f"{base}{mark}{settings}{query}{sql}"
+def secret_settings(given: str) -> list[str]:
+    """Return the values of settings with the name of a secret, as they are written."""
+    settings: list[tuple[str, str]] = re.findall(r"[?&]([^?&=]*)=([^&]*(?:&[^&=]*(?=&|$))*)", given)
+    return [v for k, v in settings if v and any(s in unquote(k).lower() for s in SECRETS)]
+
+
+def shown(given: object) -> str:
+    """Return an address, or what may be meant as one, with its passwords hidden; or a name."""
+    text = str(given)
+    if (found := MEANT.match(text)) is None:
+        return text
+    for value in secret_settings(text):
+        text = text.replace(f"={value}", f"={HIDDEN}")
+    if people := people_in(text):
+        user, colon, _ = people.partition(":")
+        sure = found[1].lower() in SCHEMES and SERVER.fullmatch(f"postgresql://{people}@")
+        kept = (f"{user}:{HIDDEN}" if colon else user) if sure else HIDDEN
+        text = text[: found.end()] + text[found.end() :].replace(f"{people}@", f"{kept}@", 1)
+    return text
+
+
+def secrets_in(given: str) -> list[str]:
+    """Return the texts of an address that are not to be shown, the longest first."""
+    people, found = people_in(given), MEANT.match(given)
+    known = found is not None and found[1].lower() in SCHEMES
+    password = people.partition(":")[2] or ("" if known else people)
+    whole: list[str] = [password, *secret_settings(given)]
+    pieces: list[str] = [p for w in whole for p in re.split(r"[@/?&#]", w) if len(p) >= MIN_SECRET]
+    texts = {text for part in (*whole, *pieces) if part for text in (part, unquote(part))}
+    return sorted(texts, key=len, reverse=True)
+
+
+def without_secrets(said: str, given: object) -> str:
+    """Return a message without the passwords of an address that it may quote."""
+    text = str(given)
+    if MEANT.match(text) is None:
+        return said
+    said = said.replace(text, shown(text))
+    for secret in secrets_in(text):
+        said = said.replace(secret, HIDDEN)
+    return said
 
 
 def cut_query(rest: str) -> tuple[str, str, str]:
@@ -120,9 +160,22 @@ def parts_of(given: str) -> Parts:
 
 
 def check_known(given: object) -> None:
-    """Raise an error, without passwords, for the address of an unknown kind of database."""
-    scheme = scheme_of(given)
-    if scheme is not None and scheme not in SCHEMES and scheme not in STORES:
-        what = f"data cannot be read from {scheme}:// addresses"
-        cure = f"name a file, one in s3://, gs:// or hdfs://, or a table by {SQLITE}:// or"
-        raise WrongUsage(what, f"{cure} {POSTGRESQL}://")
+    """Raise an error, without passwords, for what is meant as an address but is not a known one."""
+    scheme, meant = scheme_of(given), MEANT.match(str(given))
+    if scheme in SCHEMES or scheme in STORES or meant is None:
+        return
+    near = meant[1].lower()
+    if near in SCHEMES:
+        what = f"not the address of a table: {shown(given).strip()}"
+        raise WrongUsage(what, FORMS[SCHEMES[near]])
+    what = f"data cannot be read from {near}:{'//' if scheme else ''} addresses"
+    cure = f"name a file, one in s3://, gs:// or hdfs://, or a table by {SQLITE}:// or"
+    raise WrongUsage(what, f"{cure} {POSTGRESQL}://")
+
+
+def refuse_store(given: str) -> None:
+    """Raise an error, without passwords, for an address at which no journal can be kept."""
+    if MEANT.match(given) is not None:
+        what = f"not the address of a database for journals: {shown(given).strip()}"
+        cure = "name a file, or write postgresql://user:password@host:port/database, with"
+        raise WrongUsage(what, f"{cure} @ : / ? # in a password as %40 %3A %2F %3F %23")

@@ -115,7 +115,7 @@ def told(what: str, failures: tuple[type[Exception], ...], address: Address) -> 
 def worded(error: object, address: Address) -> str:
     """Return the message of a driver without its codes and without passwords."""
     said = str(error).replace("[libpq] ", "").replace("[SQLite] ", "").partition("\nQuery was:")[0]
-    for secret in sorted(address.secrets, key=len, reverse=True):
+    for secret in address.secrets:
         said = said.replace(secret, HIDDEN)
     head, _, rest = said.partition(": ")
     return foreign(rest if head.isupper() else said).strip()

@@ -25,16 +25,16 @@ def run(arguments: Sequence[str]) -> int:
         if hasattr(page, "reconfigure"):  # a character that cannot be encoded is no failure
             page.reconfigure(errors="replace")
     try:
-        with notes():
+        with notes(arguments):
             carry_out(list(arguments))
         sys.stdout.flush()
     except SystemExit as end:  # done, or wrong usage: the message has been printed
         return end.code if isinstance(end.code, int) else DONE
     except KeyboardInterrupt as why:
-        say(KeyboardInterrupt(f"interrupted: {why}" if str(why) else "interrupted"))
+        say(KeyboardInterrupt(f"interrupted: {why}" if str(why) else "interrupted"), arguments)
         return INTERRUPTED
     except WrongUsage as failure:
-        say(failure)
+        say(failure, arguments)
         known = arguments and arguments[0] in command_names()
         help_for = f"noregret {arguments[0]} --help" if known else "noregret --help"
         print(f"noregret: see ‘{help_for}’", file=sys.stderr)
@@ -42,7 +42,7 @@ def run(arguments: Sequence[str]) -> int:
     except BrokenPipeError:  # the reader closed the pipe
         discard_stdout()
     except (NoRegretError, OSError, MemoryError) as failure:
-        say(failure)
+        say(failure, arguments)
         return FAILED
     return DONE
 
@@ -72,14 +72,15 @@ def carry_out(arguments: list[str]) -> None:
 
 
 @contextmanager
-def notes() -> Iterator[None]:
+def notes(arguments: Sequence[str]) -> Iterator[None]:
     """Print each warning about the data as one line on stderr."""
 
     def show(message: Warning | str, category: type[Warning], *where: Any, **more: Any) -> None:
         if isinstance(message, DataWarning):
             from noregret.base.numbers import clean
 
-            print(f"note: {clean(on_command_line(message))}", file=sys.stderr)
+            words = without_passwords(on_command_line(message), arguments)
+            print(f"note: {clean(words)}", file=sys.stderr)
         else:
             usual(message, category, *where, **more)
 
@@ -96,8 +97,8 @@ def discard_stdout() -> None:
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
-def say(failure: BaseException) -> None:
-    """Print an error, with control characters escaped."""
+def say(failure: BaseException, arguments: Sequence[str] = ()) -> None:
+    """Print an error, with control characters escaped and passwords hidden."""
     from noregret.base.numbers import clean
 
     words = on_command_line(failure) or "there is not enough memory"
@@ -105,5 +106,17 @@ def say(failure: BaseException) -> None:
         # Errors of files have a name, so a full disk without one is that of standard output.
         where = failure.filename or (failure.errno in NO_ROOM and "standard output")
         words = f"{where}: {failure.strerror}" if where else words
+    words = without_passwords(words, arguments)
     said = "\n".join(map(clean, words.split("\n")))
     print(f"noregret: {said}", file=sys.stderr)
+
+
+def without_passwords(words: str, arguments: Sequence[str]) -> str:
+    """Return a message without the passwords of addresses on the command line."""
+    given = [part for word in arguments for part in {word, word.partition("=")[2]}]
+    if any("@" in word or ("=" in word and ":" in word) for word in given):
+        from noregret.streams.addresses import without_secrets
+
+        for part in given:
+            words = without_secrets(words, part)
+    return words

@@ -83,10 +83,15 @@ def heading(console: Console, text: str) -> None:
 
 def command_line() -> str:
     """Return the command line as it was typed, without passwords of databases."""
-    from noregret.streams.addresses import scheme_of, shown
+    return shlex.join(["noregret", *map(hidden, sys.argv[1:])])
 
-    typed = (shown(part) if scheme_of(part) else part for part in sys.argv[1:])
-    return shlex.join(["noregret", *typed])
+
+def hidden(word: str) -> str:
+    """Return a word of a command line without passwords: an address, or an option with one."""
+    from noregret.streams.addresses import shown
+
+    option, equals, value = word.partition("=")
+    return f"{option}={shown(value)}" if equals and option[:2] == "--" else shown(word)
 
 
 def command_path() -> str:

@@ -33,6 +33,7 @@ from noregret.proof.verifying.limits import check_limits
 from noregret.proof.verifying.parts import files_with, play_rows
 from noregret.proof.verifying.verification import Verification
 from noregret.streams import Stream, stream_of
+from noregret.streams.addresses import shown
 from noregret.streams.options import Options
 
 if TYPE_CHECKING:
@@ -218,7 +219,7 @@ def replayed(
         if not game.rounds:
             raise NoRegretError("there are no examples in it")
     except NoRegretError as error:
-        error.at(file=data if isinstance(data, str | Path) else data[0])
+        error.at(file=shown(data if isinstance(data, str | Path) else data[0]))
         raise
     except UNUSABLE as error:  # parameters that do not fit the data
         raise CertificateError(f"learner: {error}") from None
@@ -255,7 +256,7 @@ def replayed_late(learner: Any, data: Any, target: str, field: str, stated: Play
         if not game.rounds:
             raise NoRegretError("there are no examples in it")
     except NoRegretError as error:
-        error.at(file=paths[0])
+        error.at(file=shown(paths[0]))
         raise
     return game
 
