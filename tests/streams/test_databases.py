@@ -89,6 +89,29 @@ def test_a_query_reads_sqlite_through_arrow(base: Path) -> None:
     assert "no connection to the database" in refused("run", gone, "--target", "y")
 
 
+def test_a_query_of_sqlite_only_reads(base: Path, tmp_path: Path) -> None:
+    pytest.importorskip("adbc_driver_sqlite.dbapi")
+    where, before = address(base, "").partition("?")[0], base.read_bytes()
+    made = tmp_path / "made.db"
+    for sql, words in (
+        (f"VACUUM INTO '{made}'", "does not only read"),
+        (f"VACUUM INTO (SELECT '{made}')", "does not only read"),
+        (f"/* SELECT */ ATTACH DATABASE '{made}' AS other", "does not only read"),
+        ("WITH a AS (SELECT 1) DELETE FROM blobs", "does not only read"),
+        ("CREATE TEMP TABLE t AS SELECT 1 AS y", "does not only read"),
+        ("PRAGMA journal_mode", "does not only read"),
+        ("SELECT 1 AS y; DROP TABLE blobs", "several statements"),
+        (f"SELECT 1 AS y; VACUUM INTO '{made}'", "several statements"),
+        (f"; VACUUM INTO '{made}'", "syntax error"),
+        ("EXPLAIN SELECT 1", "syntax error"),
+    ):
+        assert words in refused("run", f"{where}?query={sql}", "--target", "y")
+    assert {each.name for each in tmp_path.iterdir()} == {base.name}
+    assert base.read_bytes() == before
+    sql = "WITH a AS (SELECT size, y FROM dear, json_each('[1]')) SELECT * FROM a; -- all"
+    assert [*streams.read(f"{where}?query={sql}", target="y", missing="zero")]
+
+
 def test_without_its_driver_an_address_names_the_package(
     base: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from typing import Any, NamedTuple
 from urllib.parse import quote, unquote
 
 from noregret.errors import NoRegretError, foreign
-from noregret.streams.addresses import HIDDEN, POSTGRESQL, SQLITE, Address
+from noregret.streams.addresses import HIDDEN, POSTGRESQL, SQLITE, Address, Parts
 from noregret.streams.columns import listed
 
 # Approximate bytes of a batch, and rows where these are counted.
@@ -57,6 +57,8 @@ def batches_of(address: Address) -> Iterator[Any]:
     """Open a table or a query, as a reader of Arrow batches."""
     driver, parts = DRIVERS[address.parts.scheme], address.parts
     connect = loaded(driver, address)
+    if parts.scheme == SQLITE and parts.query is not None:
+        check_query(parts, address)
     failures = (importlib.import_module("adbc_driver_manager").Error, OSError)
     with told("no connection to the database", failures, address):
         connection = connect(driver.database(parts.base), autocommit=True)
@@ -83,6 +85,39 @@ def loaded(driver: Driver, address: Address) -> Callable[..., Any]:
         what = f"reading this address needs {name}"
         raise NoRegretError(what, 'pip install "noregret[adbc]"', file=address) from None
     return found
+
+
+def check_query(parts: Parts, address: Address) -> None:
+    """Refuse what is not one query of SQLite; a read-only file alone can still write others.
+
+    SQLite compiles the statement here and does not run it.
+    """
+    import sqlite3
+
+    actions: list[int] = []
+
+    def note(action: int, *_: str | None) -> int:
+        actions.append(action)
+        return sqlite3.SQLITE_OK
+
+    try:
+        connection = sqlite3.connect(DRIVERS[SQLITE].database(parts.base), uri=True)
+    except sqlite3.Error:
+        return  # the driver cannot open it either, and says why
+    with closing(connection):
+        connection.set_authorizer(note)
+        try:
+            steps = connection.execute(f"EXPLAIN {parts.query}").fetchall()
+        except sqlite3.ProgrammingError:
+            what = "the query has several statements"
+            raise NoRegretError(what, "write a single SELECT", file=address) from None
+        except (sqlite3.Error, sqlite3.Warning, ValueError) as error:
+            what = f"the database cannot be read: {worded(error, address)}"
+            raise NoRegretError(what, file=address) from None
+    writes = any(code == "Vacuum" or (code == "Transaction" and p2) for _, code, _, p2, *_ in steps)
+    if actions[:1] != [sqlite3.SQLITE_SELECT] or writes:
+        what = "the query does not only read"
+        raise NoRegretError(what, "write a SELECT", file=address)
 
 
 def written_table(cursor: Any, driver: Driver, address: Address) -> str:
