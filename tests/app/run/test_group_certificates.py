@@ -145,3 +145,25 @@ def test_what_is_not_certified_says_so(tmp_path: Path) -> None:
     said = refused(*run, "--workers", "2", "--certificate", proof, code=2)
     assert "leave --workers and --cluster out" in said
     assert not proof.exists()
+
+
+def test_features_that_come_late_cost_no_bound(tmp_path: Path) -> None:
+    """Dates have features that most rows lack: each key meets them as in a run of its own."""
+    days = pd.date_range("2024-01-01", periods=len(FRAME)).strftime("%Y-%m-%d")
+    file = written(FRAME.assign(day=days), tmp_path / "sales.csv")
+    proof, alone = tmp_path / "proof.json", tmp_path / "alone.json"
+    told = ("run", file, "--target", "sold", "--group", "shop", "--quiet", "--certificate")
+    done(*told, proof)
+    bounds = []
+    for shop in sorted(set(FRAME["shop"])):
+        done(*told, alone, "--only", shop)
+        theorem = noregret.load_certificate(alone).theorem
+        assert theorem is not None
+        assert theorem.bound is not None
+        bounds.append(theorem.bound)
+    found = noregret.load_certificate(proof).groups
+    assert found is not None
+    assert found.theorem is not None
+    assert found.theorem.bound == pytest.approx(sum(bounds), rel=1e-6)
+    assert found.theorem.holds
+    assert done("verify", proof, file)

@@ -24,6 +24,7 @@ from noregret.hindsight.proofs.deadline import expired, remaining, time_limit
 from noregret.hindsight.proofs.rounding import downward, upward
 from noregret.hindsight.proofs.witness import BALL, LIMITED_NORM, REACH
 from noregret.hindsight.solvers.square_stack import MAX_COLUMNS, LeastLosses, least_losses
+from noregret.linear.engine import block_rows
 from noregret.linear.learner import is_of_classes
 from noregret.proof.certificates.certificate import Certificate, Interval
 from noregret.proof.certificates.groups import BestPerKey, Grouped, SummedPromise
@@ -34,6 +35,7 @@ from noregret.proof.theorems.theorem import REGRETS, Theorem
 if TYPE_CHECKING:
     from noregret.linear.groups import Groups
     from noregret.linear.keyed_rows import Key
+    from noregret.linear.learner import Learner
     from noregret.proof.game.group_game import GroupGame
     from noregret.proof.record.pages import Pages
 
@@ -266,15 +268,34 @@ def certified(
 ) -> Certificate:
     """Play the rows of one key again, and return the certificate."""
     learner = game.groups.learner.clone()
-    outcomes: Any = y
-    if is_of_classes(learner):
-        assert is_of_classes(game.learner)
-        classes = game.learner.classes
-        outcomes = [classes[int(code)] for code in y.tolist()]
     own = Game(learner, keep="rows", progress=False)
     with own.recorded():
-        own.learn_many(X, outcomes)
+        if is_of_classes(learner):
+            assert is_of_classes(game.learner)
+            classes = game.learner.classes
+            rows = X.toarray() if hasattr(X, "nnz") else X
+            own.learn_many(rows, [classes[int(code)] for code in y.tolist()])
+        elif hasattr(X, "nnz"):
+            play_sparse(learner, X, y)
+        else:
+            own.learn_many(X, y)
     return own.certificate(theorem, limits=limits)
+
+
+def play_sparse(learner: Learner, X: Any, y: Floats) -> None:
+    """Play sparse rows, so that the learner meets each feature in the row that has it first.
+
+    How many features it knows decides how its sums are rounded.
+    """
+    names, entry = [str(column) for column in range(X.shape[1])], learner._entry
+    starts, indices = X.indptr.astype(np.int64), X.indices.astype(np.int32)
+    entry.hold()
+    try:
+        block_rows.play_rows(
+            entry, starts, indices, X.data, y, None, None, lambda first, stop: names[first:stop]
+        )
+    finally:
+        entry.let_go()
 
 
 def gathered(
@@ -333,7 +354,9 @@ def compact(X: Any, columns: list[int]) -> Any:
         X = X[:, columns]
     elif hasattr(X, "nnz"):
         X = X[:, np.unique(X.indices)]
-    return X.toarray() if hasattr(X, "nnz") else X
+    if hasattr(X, "nnz"):
+        X.sort_indices()
+    return X
 
 
 def outcomes_from(pages: Pages, codes: NDArray[np.uint32], first: int) -> Floats:
