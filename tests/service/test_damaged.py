@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import random
 import sqlite3
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from noregret import NoRegretError, Service, WidrowHoff
+from noregret import Auto, NoRegretError, Service, WidrowHoff, verify
+from noregret.service.blocks import seal_of
+from noregret.service.certifying import checked
 from tests.thorough import sized
 
 VALUES = ("x", b"x", 1.5, 2**62, None, "{}", "null", "[1e999, null]", float("inf"))
@@ -78,3 +80,56 @@ def test_a_snapshot_beyond_the_labels_is_refused(tmp_path: Path) -> None:
     changed(path, "UPDATE facts SET value = '[1000, \"\", 9]' WHERE name = 'snapshot'")
     with pytest.raises(NoRegretError, match="labels that its models have learned are missing"):
         Service(None, path)
+
+
+def late(path: Path, challenged: bool = False) -> Service:
+    """Return a service whose labels came late, without a snapshot of them."""
+    service, draw = Service(Auto(), path, snapshot_every=10**6), random.Random(4)
+    if challenged:
+        service.challengers.add("c", Auto(recent=False), bound=1.0)
+    for k in range(40):
+        service.predict({"a": draw.gauss(0, 1), "b": draw.gauss(0, 1)}, id=f"i{k}")
+        if k >= 3:
+            service.label(f"i{k - 3}", draw.gauss(0, 1))
+    return service
+
+
+@pytest.mark.parametrize("value", ["10", "x", "9" * 5000, None])
+def test_facts_outside_of_the_blocks_do_not_change_a_certificate(
+    value: str | None, tmp_path: Path
+) -> None:
+    path, rows = tmp_path / "s.db", tmp_path / "rows.jsonl"
+    with late(path) as service:
+        before = service.certificate()
+    if value is None:
+        changed(path, "DELETE FROM facts WHERE name = 'plain-predictions'")
+    else:
+        changed(path, "UPDATE facts SET value = ? WHERE name = 'plain-predictions'", value)
+    with Service(None, path) as service:
+        found = service.certificate()
+        service.export(rows)
+        assert found.to_dict() == before.to_dict()
+        assert found.loss.total == pytest.approx(service.loss, rel=1e-12)
+    assert verify(found, rows, target="y").confirmed
+    for labels, loss in ((37, service.loss * 1.001), (36, service.loss)):
+        with pytest.raises(NoRegretError, match="the journal was changed or damaged"):
+            checked(found, labels, loss)
+
+
+def test_a_last_block_with_a_new_seal_is_refused_in_words(tmp_path: Path) -> None:
+    whole = tmp_path / "whole.db"
+    written(whole)
+    with closing(sqlite3.connect(whole)) as rows:
+        last, data = rows.execute("SELECT last, data FROM blocks WHERE last = 7").fetchone()
+    for at in range(len(data) - 40, len(data)):
+        path = tmp_path / f"{at}.db"
+        path.write_bytes(whole.read_bytes())
+        other = data[:at] + bytes([data[at] ^ 1]) + data[at + 1 :]
+        statement = "UPDATE blocks SET data = ?, seal = ? WHERE last = ?"
+        changed(path, statement, other, seal_of(other), last)
+        if at < len(data) - 1:
+            with suppress(NoRegretError):  # it may be another request
+                used(path)
+        else:
+            with pytest.raises(NoRegretError, match="damaged"):
+                used(path)

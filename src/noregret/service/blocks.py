@@ -25,6 +25,8 @@ BYTES = bytes | memoryview
 # The seal of the block before, the number of entries, and the totals after them.
 HEAD = Struct(f"<{SEAL}sq qqqdqqd")
 NO_SEAL = bytes(SEAL)
+# What the request of each kind of entry has.
+NEEDED = ({"id", "x"}, {"id", "x", "y"}, {"id", "y"})
 
 
 class Block:
@@ -105,6 +107,8 @@ class Stored:
         start = HEAD.size + calcsize(columns(n))
         self.ends = list(accumulate((*found[5 * n : 7 * n],), initial=start))
         self.kinds = found[7 * n :]
+        if max(self.kinds) > LABELLED:
+            raise self.damaged()
         self.first = last - n + 1
         labels = sum(kind != PREDICTED for kind in self.kinds)
         predictions = sum(kind != LABELLED for kind in self.kinds)
@@ -123,7 +127,13 @@ class Stored:
 
     def request(self, at: int) -> dict[str, Any]:
         """Return the request of an entry."""
-        found: dict[str, Any] = json.loads(self.data[self.ends[at] : self.ends[at + 1]])
+        try:
+            found: dict[str, Any] = json.loads(self.data[self.ends[at] : self.ends[at + 1]])
+        except (ValueError, RecursionError):
+            raise self.damaged() from None
+        needed = NEEDED[self.kinds[at]]
+        if not isinstance(found, dict) or not found.keys() >= needed:
+            raise self.damaged()
         return found
 
     def event(self, at: int) -> Event:
@@ -134,7 +144,10 @@ class Stored:
         if extra := self.data[self.ends[n + at] : self.ends[n + at + 1]]:
             answer, _, note = extra.partition(NOTE)
             if answer:
-                prediction, chances, scores = json.loads(answer)
+                try:
+                    prediction, chances, scores = json.loads(answer)
+                except (ValueError, TypeError, RecursionError):
+                    raise self.damaged() from None
         event = Event(
             self.seqs[at + 1], self.first + at, asked["id"], self.end.time, asked["x"],
             self.made[at], score, prediction, chances, kind == LEARNED, asked.get("key"), scores,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
@@ -35,14 +36,15 @@ def certified(
     """
     from noregret.proof.game.game import play
 
-    labels = late = 0
+    labels, late, loss = 0, 0, 0.0
     for event in labelled(journal, key):
-        labels, late = labels + 1, late + (event.delay > 0)
+        labels, late, loss = labels + 1, late + (event.delay > 0), loss + event.loss
     if not labels:
         raise nothing(journal, key)
     if not late and not is_hashed(learner):
         pairs = ((fields_of(e.example), e.outcome) for e in labelled(journal, key))
-        return play(learner.clone(), pairs, progress=False).certificate(**options)
+        found = play(learner.clone(), pairs, progress=False).certificate(**options)
+        return checked(found, labels, loss)
     no_gradients = late and journal.fact("late-gradients") is None
     if no_gradients and getattr(learner.engine, "steps_late", False):
         raise NotCertified(
@@ -50,12 +52,26 @@ def certified(
             " earlier version, which did not keep their gradients",
             "begin a new journal",
         )
-    game = LateGame(learner.clone(), plain=plain_predictions(journal, key))
+    plain = plain_predictions(journal, key) if learner.engine.weighs_late else 0
+    game = LateGame(learner.clone(), plain=plain)
     game.play_events(
         LateEvent(e.id, fields_of(e.example) if starts else None, e.outcome if ends else None)
         for e, starts, ends in in_order(journal, key)
     )
-    return game.certificate(**options)
+    return checked(game.certificate(**options), labels, loss)
+
+
+def checked(found: Certificate, labels: int, loss: float) -> Certificate:
+    """Return a certificate whose rounds and loss are those of the labels in the journal."""
+    rounds, total = found.data.rounds, found.loss.total
+    same = found.averaged or math.isclose(total, loss, rel_tol=1e-6, abs_tol=1e-12)
+    if rounds == labels and same:
+        return found
+    raise NotCertified(
+        f"played again, the {labels:,} labels have {rounds:,} rounds with a loss of {total:.9g},"
+        f" but what was served had a loss of {loss:.9g}: the journal was changed or damaged",
+        "restore it from a backup",
+    )
 
 
 def nothing(journal: Journal, key: str | None) -> NotCertified:
@@ -81,8 +97,17 @@ def is_hashed(learner: Learner) -> bool:
 
 def plain_predictions(journal: Journal, key: str | None) -> int:
     """Return the number of late predictions of one model without notes, by earlier versions."""
-    last = int(journal.fact("plain-predictions") or 0)
-    return sum(event.delay > 0 and event.seq <= last for event in labelled(journal, key))
+    plain, noted = 0, False
+    for event, starts, ends in in_order(journal, key):
+        if starts and not ends:
+            noted = noted or bool(event.note)
+            plain += not event.note
+            if noted and not event.note:
+                what = (
+                    f"damaged: the prediction {event.id!r:.80} has no note, but one before it has"
+                )
+                raise NoRegretError(what, "restore the journal from a backup")
+    return plain
 
 
 def labelled(journal: Journal, key: str | None) -> Iterator[Event]:

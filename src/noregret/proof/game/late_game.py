@@ -168,10 +168,10 @@ def events_of(paths: Sequence[str | Path], field: str, target: str) -> Iterator[
     from noregret.streams.json_lines import GivenTwice, object_of
 
     for path in paths:
-        with open(path, encoding="utf-8") as file:
+        with open(path, "rb") as file:
             for number, line in enumerate(file, 1):
                 try:
-                    found = json.loads(line, object_pairs_hook=object_of)
+                    found = json.loads(line.decode(), object_pairs_hook=object_of)
                     if not isinstance(found, dict):
                         raise ValueError
                 except GivenTwice as twice:
