@@ -35,6 +35,8 @@ JOIN = Use("quotes", "multiline", "where a value in quotes goes on over several 
 # A carriage return inside a line, and a quoted value.
 BARE_RETURN, QUOTED = re.compile(rb"\r(?!\n|\Z)"), re.compile(rb'"[^"]*"')
 TRUTH = {"true": "true", "false": "false", "1": "true", "0": "false"}
+# The cure for an outcome that is no number.
+LEAVE_OUT = Use("on_error", "skip", "leave such rows out ({})")
 
 
 class Mended(NamedTuple):
@@ -178,6 +180,7 @@ def repaired(
     marks: dict[str, str] | None = None,
     orders: dict[str, str] | None = None,
     may_be_written: Callable[[str], bool] = lambda name: True,
+    target: str | None = None,
 ) -> Mended:
     """Separate the records that can be used from those that cannot.
 
@@ -213,6 +216,8 @@ def repaired(
                 order = orders.get(name)
                 check_cell(name, cell, kinds.get(name), nothing, asleep, number, order)
         except BadExample as error:
+            if error.cures and error.feature is not None and error.feature == target:
+                error.cures = ("correct it", LEAVE_OUT)  # an outcome is no category
             faults.append(Fault(len(kept), error.at(line=line).with_traceback(None)))
         else:
             numbers = [as_number(name, cell) for name, cell in named]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 from noregret.base.display import as_text
 from noregret.hindsight.proofs.answer import USUAL, Limits
@@ -130,6 +130,9 @@ class Certifiable(ABC):
         return False
 
     # The proof.
+
+    # How to keep the rows, if only sums over them were kept.
+    rows_cure: ClassVar[str] = "play with keep='rows'"
 
     @property
     def promises(self) -> bool:

@@ -98,9 +98,7 @@ def certified(
     theorem, findings = chosen(theorems, evidence)
     best = evidence.usual() if theorem is None or theorem.best is None else theorem.best(evidence)
     if (lost := evidence.lost_by_sums(best)) is not None:
-        raise LostDigits(
-            f"only sums over the rows were kept, which {lost}", "play with keep='rows'"
-        )
+        raise LostDigits(f"only sums over the rows were kept, which {lost}", game.rows_cure)
     slack = evidence.bound_tolerance * abs(best.loss)
     if best.lower > best.loss + slack:  # so the loss cannot be convex
         best = replace(best, lower=-math.inf)

@@ -12,7 +12,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -112,6 +112,8 @@ class ShardsGame(Certifiable):
     pages
         The rows of all shards, if they were kept.
     """
+
+    rows_cure: ClassVar[str] = "play without shards: noregret.play(…, keep='rows')"
 
     def __init__(
         self,

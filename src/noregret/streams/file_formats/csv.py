@@ -420,6 +420,7 @@ class CsvReading(TableReading):
                 marks=marks,
                 orders={name: order_of(self.options.dates, name) or "" for name in self.days},
                 may_be_written=self.may_be_written,
+                target=self.options.target,
             )
         try:
             if not mended.kept:

@@ -196,6 +196,8 @@ class JsonlReading(TableReading):
                 names, outcome = self.features_of(whole)
                 self.settle_waiting(key, example, whole)
             except BadExample as error:
+                if isinstance(example, dict):
+                    error.passed = [example.get(name) for name in self.options.passed]
                 faults.append(error.at(line=line).with_traceback(None))
                 continue
             row: dict[int, float] = {}

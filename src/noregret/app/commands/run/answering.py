@@ -10,8 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from noregret.app.commands.run import predictions
+from noregret.app.results.run import skipped
 from noregret.base.numbers import clean
-from noregret.errors import NoRegretError, as_option
+from noregret.errors import NoRegretError
 
 if TYPE_CHECKING:
     from noregret.app.commands.run.runner import Run
@@ -83,7 +84,7 @@ class Answers:
             if row["outcome"] is None:
                 del row["outcome"]
         for number, error in refused.items():
-            found.append({"row": number, "error": clean(error.worded(as_option))})
+            found.append({"row": number, **error_of(error, passed)})
         for row in sorted(found, key=lambda row: row["row"]) if refused else found:
             yield json.dumps(row, ensure_ascii=False).encode(errors="replace") + b"\n"
 
@@ -99,6 +100,13 @@ class Answers:
             yield str(number).encode() + empty
             start = stop
         yield predictions.csv_of(table.slice(start))
+
+
+def error_of(error: NoRegretError, passed: Sequence[str]) -> dict[str, Any]:
+    """Return the answer to a row that was refused, with the values of it that are passed on."""
+    told = skipped(error)
+    own = dict(zip(passed, error.passed or (), strict=False))
+    return own | {"error": ": ".join(filter(None, [clean(told.place), clean(told.reason)]))}
 
 
 def numbered(
