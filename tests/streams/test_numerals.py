@@ -26,7 +26,7 @@ def saved(folder: Path, name: str, text: str) -> Path:
 @given(
     st.decimals(-(10**9), 10**9, places=3),
     st.sampled_from([".", ","]),
-    st.sampled_from(["{}", "{}%", "${}", "{} €", " £ {}"]),
+    st.sampled_from(["{}", "{}%", "${}", "{} €", " £ {}", "{} EUR", "CHF {}", "{}kr"]),
 )
 def test_a_number_in_any_dress_is_itself(value: Decimal, decimal: str, dress: str) -> None:
     grouped = f"{value:,}" if decimal == "." else f"{value:,}".translate({44: 46, 46: 44})

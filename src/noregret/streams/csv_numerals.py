@@ -12,7 +12,7 @@ from noregret.streams.csv_dialect import COMMA, POINT
 
 # The mark that groups digits, by decimal mark.
 GROUPING = {POINT: COMMA, COMMA: POINT}
-SIGNS = "[$€£¥]"
+SIGNS = "(?:[$€£¥]|EUR|USD|GBP|JPY|CHF|SEK|NOK|DKK|kr)"
 
 
 @cache
