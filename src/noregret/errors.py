@@ -75,8 +75,6 @@ class NoRegretError(Exception):
         The round in which it happened, counted from 1; ``unit`` is what a round is called.
     feature
         The feature at fault.
-
-    ``passed`` are the values of a bad row that are passed on with predictions, if they are known.
     """
 
     def __init__(
@@ -98,6 +96,7 @@ class NoRegretError(Exception):
         self.file = None if file is None else str(file)
         self.line, self.column, self.row = line, column, row
         self.round, self.unit = round, unit
+        # The values of a bad row that are passed on with predictions, if they are known.
         self.passed: list[Any] | None = None
 
     def at(self, place: Place | None = None, **fields: Any) -> Self:
