@@ -11,8 +11,10 @@ import time
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
+from noregret.scale.row_files import stored, write
 from noregret.scale.work_folder import PREFIX, work_folder
 from tests.scale.test_groups_on_workers import run, table, write_csv
 from tests.thorough import THOROUGH, sized
@@ -106,7 +108,10 @@ def test_a_killed_run_continues_in_its_work_folder(
     assert [each.name for each in work.iterdir() if each.name.startswith(PREFIX)] == []
 
 
-def test_what_was_done_is_not_done_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("damaged", [None, "part-0", "bucket-0", "bucket-1.models"])
+def test_only_what_was_done_and_is_whole_is_not_done_again(
+    damaged: str | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     from noregret.scale import spread_groups
 
     file = write_csv(table(400), tmp_path / "rows.csv")
@@ -135,9 +140,30 @@ def test_what_was_done_is_not_done_again(tmp_path: Path, monkeypatch: pytest.Mon
     with pytest.raises((KeyboardInterrupt, AssertionError, SystemExit)):
         run(tmp_path, [file], "several", *options)
     before = list(calls)
+    again = set[str]()
+    if damaged is not None:
+        (path,) = tmp_path.glob(f"{PREFIX}*/{damaged}")
+        data = path.read_bytes()
+        at = len(data) // 2
+        path.write_bytes(data[:at] + bytes([data[at] ^ 1]) + data[at + 1 :])
+        again.add(damaged.removesuffix(".models"))
     assert run(tmp_path, [file], "several", *options) == alone
     assert before[:3] == ["part-0", "bucket-0", "bucket-1"]
-    assert not {*before[:3]} & {*calls[4:]}
+    assert {*before[:3]} & {*calls[4:]} == again
+
+
+def test_any_changed_byte_of_a_file_of_rows_is_found(tmp_path: Path) -> None:
+    path = tmp_path / "rows"
+    write(str(path), {"y": np.arange(9.0), "none": np.zeros(0), "k": np.arange(3)}, faults=0)
+    data = path.read_bytes()
+    found = stored(str(path))
+    assert found is not None
+    assert found["y"].tolist() == list(range(9))
+    for at in range(len(data)):
+        path.write_bytes(data[:at] + bytes([data[at] ^ 1]) + data[at + 1 :])
+        assert stored(str(path)) is None
+        path.write_bytes(data[:at])
+        assert stored(str(path)) is None
 
 
 def test_folders_of_killed_runs_are_removed(

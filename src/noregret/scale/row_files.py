@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import mmap
 import os
@@ -17,6 +18,8 @@ from noregret.streams.block import Block, Floats, Sparse
 
 # Arrays in files begin at multiples of so many bytes, and the header's length takes so many.
 ALIGNED, WORD = 64, 8
+# Bytes of the digest at the end of a file.
+DIGEST = 16
 
 
 def rows_in(blocks: list[Block], order: NDArray[np.int64]) -> dict[str, NDArray[Any]]:
@@ -70,8 +73,9 @@ def moved(rows: Sparse, places: NDArray[np.int32], known: int) -> Sparse:
 def write(path: str, arrays: dict[str, NDArray[Any]], **facts: Any) -> None:
     """Write arrays and facts to a file, atomically.
 
-    First the length of a header in JSON, then the header, then the arrays as they are in memory.
-    The file need not outlast the machine, so that nothing is flushed to disk.
+    First the length of a header in JSON, then the header, then the arrays as they are in memory,
+    and a digest of all that. Nothing is flushed to disk: a file that the machine's end has damaged
+    is found by its digest.
     """
     kept, at = {name: np.ascontiguousarray(array) for name, array in arrays.items()}, 0
     places = dict[str, list[Any]]()
@@ -83,10 +87,13 @@ def write(path: str, arrays: dict[str, NDArray[Any]], **facts: Any) -> None:
     made = f"{path}.{os.getpid()}-{secrets.token_hex(4)}"
     try:
         with naming(path), open(made, "wb") as file:
-            file.write(len(header).to_bytes(WORD, "little") + header)
-            for array in kept.values():
-                file.write(array.data if array.size else b"")
-                file.write(bytes(-array.nbytes % ALIGNED))
+            digest = hashlib.blake2b(digest_size=DIGEST)
+            head = np.frombuffer(len(header).to_bytes(WORD, "little") + header, dtype=np.uint8)
+            for array in (head, *kept.values()):
+                for some in (array.data if array.size else b"", bytes(-array.nbytes % ALIGNED)):
+                    digest.update(some)
+                    file.write(some)
+            file.write(digest.digest())
         os.replace(made, path)
     except BaseException:
         with suppress(FileNotFoundError):
@@ -98,14 +105,24 @@ class Stored:
     """A file that ``write`` has written: its facts, and its arrays, which are read when used.
 
     Changes to the arrays do not go to the file.
+
+    Parameters
+    ----------
+    path
+        The file.
+    whole
+        Whether to read all of it now, and raise ValueError if it is damaged.
     """
 
-    def __init__(self, path: str) -> None:
+    def __init__(self, path: str, whole: bool = False) -> None:
         with open(path, "rb") as file:
             self.memory = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_COPY)
+        end = len(self.memory) - DIGEST
+        if whole and digest_of(memoryview(self.memory)[:end]) != self.memory[end:]:
+            raise ValueError(f"{path} is damaged")
         self.start = WORD + int.from_bytes(self.memory[:WORD], "little")
         header = json.loads(self.memory[WORD : self.start])
-        if len(self.memory) != self.start + header["size"]:
+        if end != self.start + header["size"]:
             raise ValueError(f"{path} is incomplete")
         self.places, self.facts = header["arrays"], header["facts"]
 
@@ -118,11 +135,25 @@ class Stored:
 
 
 def stored(path: str) -> Stored | None:
-    """Return a file that was written before; None if there is none, or it is incomplete."""
+    """Return a file that was written before; None if there is none, or it is damaged."""
     try:
-        return Stored(path)
+        return Stored(path, whole=True)
     except (OSError, ValueError, KeyError):
         return None
+
+
+def digest_of(data: bytes | memoryview) -> bytes:
+    """Return the digest of some bytes."""
+    return hashlib.blake2b(data, digest_size=DIGEST).digest()
+
+
+def file_digest(path: str) -> str:
+    """Return the digest of a whole file in hexadecimal digits."""
+    digest = hashlib.blake2b(digest_size=DIGEST)
+    with open(path, "rb") as file:
+        while some := file.read(1 << 20):
+            digest.update(some)
+    return digest.hexdigest()
 
 
 def as_text(value: Any) -> NDArray[np.uint8]:

@@ -28,7 +28,7 @@ from noregret.linear.learner import is_of_classes
 from noregret.proof.game.grouping import Grouping
 from noregret.proof.game.play_blocks import Played
 from noregret.scale.parts import Data, located, parts_of
-from noregret.scale.row_files import Stored, as_text, stored, write
+from noregret.scale.row_files import Stored, as_text, file_digest, stored, write
 from noregret.scale.split_rows import Splitting, bucket_count, bucket_rows, split
 from noregret.scale.work_folder import Interrupted, work_folder
 from noregret.streams.block import Block, Fault
@@ -137,7 +137,8 @@ def play(task: Bucket) -> list[Refused]:
         arrays["chances"] = np.concatenate(chances)
     if job.saved:
         grouping.groups.save(models_of(task.file))
-    facts = {"rounds": grouping.rounds, "mistakes": grouping.mistakes}
+    models = file_digest(models_of(task.file)) if job.saved else None
+    facts = {"rounds": grouping.rounds, "mistakes": grouping.mistakes, "models": models}
     write(task.file, arrays, faults=len(refused), **facts)
     return refused
 
@@ -337,9 +338,18 @@ class SpreadGrouping:
 
 
 def was_done(file: str) -> bool:
-    """Return whether a task has written its file, without anything to tell besides."""
+    """Return whether a task has written its files, without anything to tell besides.
+
+    Damaged files count as not written.
+    """
     found = stored(file) if os.path.exists(file) else None
-    return found is not None and not found.facts["faults"]
+    if found is None or found.facts["faults"]:
+        return False
+    models = found.facts.get("models")
+    try:
+        return models is None or file_digest(models_of(file)) == models
+    except OSError:
+        return False
 
 
 def part_of(number: int, part: Stored, played: dict[int, Stored]) -> tuple[Block, Played]:
