@@ -109,6 +109,14 @@ def test_a_changed_row_or_order_is_found(tmp_path: Path) -> None:
     with pytest.raises(nr.NoRegretError, match="'a' is given twice") as raised:
         nr.verify(certificate, tmp_path / "other.jsonl")
     assert raised.value.line == place + 1
+    for line, words in (
+        (b"\xff\n", "byte 1 is not UTF-8"),
+        (b"[" * 100_000, "not a JSON"),
+    ):
+        (tmp_path / "other.jsonl").write_bytes("".join(lines[:2]).encode() + line)
+        with pytest.raises(nr.NoRegretError, match=words) as raised:
+            nr.verify(certificate, tmp_path / "other.jsonl")
+        assert raised.value.line == 3
 
 
 @pytest.mark.parametrize("learner", [nr.Auto(), nr.Vaw(), nr.Perceptron(), nr.Logistic()], ids=repr)

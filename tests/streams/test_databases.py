@@ -197,6 +197,13 @@ def test_no_command_shows_a_password(
         assert "Pw" not in said
 
 
+def test_long_names_are_shortened_in_messages() -> None:
+    from noregret.streams.columns import listed
+
+    assert len(listed(["a", "x" * 900_000])) < 100
+    assert listed(["a", "b"]) == "'a', 'b'"
+
+
 def test_names_of_files_are_shown_as_they_are() -> None:
     from noregret.streams.addresses import shown
 

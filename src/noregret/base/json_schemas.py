@@ -59,6 +59,8 @@ def fault_in(contents: Any, validator: Any, whole: str) -> str | None:
     fault = best_match([fault])
     field = ".".join(map(str, fault.absolute_path)) or whole
     said = fault.message
+    if fault.validator == "maxItems":  # whose message is the list
+        said = f"{len(fault.instance):,} items, and at most {fault.validator_value:,} are allowed"
     return f"{field}: {said if len(said) < MAX_MESSAGE else said[: MAX_MESSAGE - 1] + '…'}"
 
 
@@ -84,6 +86,9 @@ def schema(name: str) -> dict[str, Any]:
 def validator(name: str, kind: str | None = None) -> Any:
     """Return the validator of a schema, or of one of its definitions."""
     from jsonschema import Draft202012Validator
+    from jsonschema.validators import extend
 
     part = {} if kind is None else {"$ref": f"#/$defs/{kind}"}
-    return Draft202012Validator(schema(name) | part)
+    # JSON Schema takes 200.0 for an integer, which Python does not.
+    types = Draft202012Validator.TYPE_CHECKER.redefine("integer", lambda _, n: type(n) is int)
+    return extend(Draft202012Validator, type_checker=types)(schema(name) | part)

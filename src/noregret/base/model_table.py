@@ -44,7 +44,8 @@ class ModelTable:
         self.rows = sqlite3.connect("", check_same_thread=False, uri=True)
         weakref.finalize(self, self.rows.close)
         if path is None:
-            self.rows.executescript(f"PRAGMA application_id = {APPLICATION}; {SCHEMA}")
+            with self.writing():
+                self.rows.executescript(f"PRAGMA application_id = {APPLICATION}; {SCHEMA}")
             self.note(format=FORMAT)
             return
         open(path, "rb").close()  # SQLite's message does not say why it cannot
@@ -61,8 +62,18 @@ class ModelTable:
         try:
             yield
         except (sqlite3.Error, UnicodeDecodeError) as error:
+            if getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_FULL:
+                raise no_room(error) from None
             what = f"not a file of models, or a damaged one ({error})"
             raise ModelFileError(what, file=self.path) from None
+
+    @contextmanager
+    def writing(self) -> Iterator[None]:
+        """Name the folder of temporary files in errors of SQLite."""
+        try:
+            yield
+        except sqlite3.Error as error:
+            raise no_room(error) from None
 
     def fact(self, name: str) -> Any:
         """Return one of the facts about all models; None if it is not there."""
@@ -72,7 +83,8 @@ class ModelTable:
 
     def note(self, **facts: Any) -> None:
         """Write down facts about all models."""
-        self.rows.executemany("INSERT OR REPLACE INTO facts VALUES (?, ?)", facts.items())
+        with self.writing():
+            self.rows.executemany("INSERT OR REPLACE INTO facts VALUES (?, ?)", facts.items())
 
     def put(self, rows: Iterable[Row]) -> None:
         """Keep models with their keys, rounds and losses, instead of earlier ones of these keys."""
@@ -80,7 +92,8 @@ class ModelTable:
             (text := json.dumps(key), rounds, loss, model, seal(text, rounds, loss, model))
             for key, rounds, loss, model in rows
         )
-        self.rows.executemany("INSERT OR REPLACE INTO models VALUES (?, ?, ?, ?, ?)", sealed)
+        with self.writing():
+            self.rows.executemany("INSERT OR REPLACE INTO models VALUES (?, ?, ?, ?, ?)", sealed)
 
     def get(self, key: Any) -> bytes | None:
         """Return the model of a key; None if there is none."""
@@ -128,7 +141,8 @@ class ModelTable:
 
     def take(self, path: str | Path) -> None:
         """Add the models of another file, as they are there."""
-        self.rows.commit()
+        with self.writing():
+            self.rows.commit()
         name = f"file:{quote(os.path.abspath(path))}?mode=ro"
         with self.reading():
             self.rows.execute("ATTACH ? AS other", [name])
@@ -141,11 +155,31 @@ class ModelTable:
     def copy_to(self, path: str | Path) -> None:
         """Write all models to another file, atomically."""
         try:
-            self.rows.commit()
+            with self.writing():
+                self.rows.commit()
             with beside(path) as made, closing(sqlite3.connect(made)) as copy:
+                copy.execute("PRAGMA journal_mode = OFF")  # nothing to undo, nor left behind
                 self.rows.backup(copy)
         except sqlite3.Error as error:
             raise NoRegretError(f"cannot be written: {error}", file=path) from None
+
+
+def no_room(error: Exception) -> NoRegretError:
+    """Return the error for models that do not fit into a temporary file."""
+    what = f"the models do not fit into a temporary file: {error}"
+    cure = "make room there, or name another folder in the environment variable TMPDIR"
+    return NoRegretError(what, cure, file=folder_of_sqlite())
+
+
+def folder_of_sqlite() -> str:
+    """Return the folder in which SQLite writes temporary files, which may differ from Python's."""
+    named = (os.environ.get(name) for name in ("SQLITE_TMPDIR", "TMPDIR"))
+    for folder in (*named, "/var/tmp", "/usr/tmp"):
+        if folder and os.path.isdir(folder) and os.access(folder, os.W_OK | os.X_OK):
+            return folder
+    import tempfile
+
+    return tempfile.gettempdir()
 
 
 def key_in(text: str) -> Any:

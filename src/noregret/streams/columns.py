@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 NUMBER, BOOLEAN, TEXT = "numbers", "booleans", "text"
 DATE, TIME, ZONED = TIMES = ("dates", "times", "times with a zone")
 BINARY = "binary values"
+# Characters of the name of a column that messages show.
+MAX_SHOWN_NAME = 80
 # Options of the command that leave out an expert derived from the others.
 NOT_ADDING = {AVERAGE: "average", MEDIAN: "average", CORRECTED: "correct"}
 
@@ -291,9 +293,14 @@ def listed(names: Sequence[str], most: int = 12) -> str:
     if not names:
         return "no columns"
     if len(names) <= most:
-        return ", ".join(map(repr, names))
-    first = ", ".join(map(repr, names[: most - 1]))
-    return f"{first}, {len(names) - most} more, and the last, {names[-1]!r}"
+        return ", ".join(map(quoted, names))
+    first = ", ".join(map(quoted, names[: most - 1]))
+    return f"{first}, {len(names) - most} more, and the last, {quoted(names[-1])}"
+
+
+def quoted(name: str) -> str:
+    """Return a name in quotes, shortened if it is too long for a message."""
+    return repr(name if len(name) <= MAX_SHOWN_NAME else f"{name[: MAX_SHOWN_NAME - 1]}…")
 
 
 def kind_of(column: Any) -> str:

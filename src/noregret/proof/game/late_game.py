@@ -177,6 +177,9 @@ def events_of(paths: Sequence[str | Path], field: str, target: str) -> Iterator[
                 except GivenTwice as twice:
                     what = f"the field {twice.name[:40]!r} is given twice"
                     raise BadExample(what, file=path, line=number) from None
+                except UnicodeDecodeError as error:
+                    what = f"byte {error.start + 1} is not UTF-8 text"
+                    raise BadExample(what, file=path, line=number) from None
                 except (ValueError, RecursionError):
                     raise BadExample("not a JSON object", file=path, line=number) from None
                 name, y = found.pop(field, None), found.pop(target, None)

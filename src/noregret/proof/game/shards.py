@@ -43,7 +43,7 @@ class Sharded:
     """
 
     def __init__(self, learner: Learner) -> None:
-        theorem = learner._shard_theorem
+        theorem = getattr(learner, "_shard_theorem", None)  # not all families have one
         if theorem is None or not theorem.covers(learner.params):
             raise ValueError(
                 f"no theorem is known for shards of {learner!r}: use WidrowHoff with explicit"
