@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from noregret import Auto, NoRegretError, Service, WidrowHoff, verify
+from noregret.base.model_file import dumps
 from noregret.service.blocks import seal_of
 from noregret.service.certifying import checked
 from tests.thorough import sized
@@ -133,3 +134,29 @@ def test_a_last_block_with_a_new_seal_is_refused_in_words(tmp_path: Path) -> Non
         else:
             with pytest.raises(NoRegretError, match="damaged"):
                 used(path)
+
+
+@pytest.mark.parametrize("value", [
+    "note = NULL", "note = x''", "note = 99999999999", "note = 'text'", "score = score + 1",
+    "note = substr(note, 1, 40)", "note = randomblob(length(note))", "made = made - 1",
+])  # fmt: skip
+def test_changed_predictions_of_challengers_are_refused_in_words(
+    value: str, tmp_path: Path
+) -> None:
+    path, copy, other = tmp_path / "s.db", tmp_path / "copy.db", tmp_path / "other.db"
+    with late(path, challenged=True) as service:
+        for end in ("", "-wal"):  # as a crash leaves them
+            for to in (copy, other):
+                Path(f"{to}{end}").write_bytes(Path(f"{path}{end}").read_bytes())
+        expected = dumps(service.contenders.models["c"].get(None))
+    changed(other, f"UPDATE shadows SET {value} WHERE seq = 20")
+    with pytest.raises(NoRegretError, match="prediction 20 of the challenger 'c'"):
+        Service(None, other)
+    with Service(None, copy) as service:
+        assert dumps(service.contenders.models["c"].get(None)) == expected
+    changed(path, f"UPDATE shadows SET {value} WHERE seq = 40")
+    with Service(None, path) as service:
+        before = dumps(service.learner)
+        with pytest.raises(NoRegretError, match="prediction 40 of the challenger 'c'"):
+            service.label("i39", 1.0)
+        assert dumps(service.learner) == before

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import re
 from collections.abc import Iterator
@@ -32,6 +33,17 @@ CREATE TABLE shadows (
     seq INTEGER NOT NULL, name TEXT NOT NULL, made INTEGER NOT NULL, score REAL NOT NULL,
     scores TEXT, round INTEGER, loss REAL, note BLOB, PRIMARY KEY (seq, name));
 """
+# What notes begin with, before a digest of 16 bytes.
+SEALED = b"sealed:1"
+SHADOW_STARTS = len(SEALED) + 16
+
+
+def shadow_seal(
+    seq: int, name: str, made: int, score: float, scores: str | None, note: bytes
+) -> bytes:
+    """Return a digest of the prediction of a challenger."""
+    known = json.dumps([seq, name, made, float(score), scores]).encode()
+    return hashlib.blake2b(known + b"\0" + note, digest_size=16).digest()
 
 
 class Contenders:
@@ -53,6 +65,9 @@ class Contenders:
         self.served_from = [(0, FIRST)]  # who served after which event
         self.comparisons: dict[str, Comparison] = {}
         self.changes = 0
+        # The last prediction of earlier versions, whose challengers have no notes.
+        plain = self.journal.fact("plain-predictions") or ""
+        self.plain = int(plain) if re.fullmatch("[0-9]{1,18}", plain) else 0
         if "changes" not in self.journal.database.tables():
             return
         query = "SELECT number, seq, what, name, model, bound FROM changes ORDER BY number"
@@ -110,7 +125,16 @@ class Contenders:
                 self.journal.database.run(
                     "INSERT INTO shadows (seq, name, made, score, scores, note)"
                     " VALUES (?, ?, ?, ?, ?, ?)",
-                    [seq, name, learner.rounds, served.score, scores, served.note],
+                    [
+                        seq,
+                        name,
+                        learner.rounds,
+                        served.score,
+                        scores,
+                        SEALED
+                        + shadow_seal(seq, name, learner.rounds, served.score, scores, served.note)
+                        + served.note,
+                    ],
                 )
         return champion, found
 
@@ -122,7 +146,7 @@ class Contenders:
             return event._replace(loss=taught(learner, event, self.as_served))
         done, losses = event, dict[str, float]()
         server = self._server(event.seq)
-        for name, seen in self._views(event):
+        for name, seen in list(self._views(event)):  # refused before any model learns
             learner = self.models[name].to_learn(event.key)
             view = seen._replace(round=learner.rounds + 1)
             try:
@@ -150,11 +174,28 @@ class Contenders:
         if len(self.models) > 1:
             query = "SELECT name, made, score, scores, round, loss, note FROM shadows WHERE seq = ?"
             rows = list(self.journal.database.stream(f"{query} ORDER BY name", [event.seq]))
-            for name, made, score, scores, number, loss, note in rows:
+            for name, made, score, scores, number, loss, kept in rows:
                 if name in self.models:
+                    note = self._note(event.seq, name, made, score, scores, kept)
                     found = None if scores is None else json.loads(scores)
                     view = event._replace(made=made, score=score, scores=found, round=number)
-                    yield name, view._replace(loss=loss, note=bytes(note or b""))
+                    yield name, view._replace(loss=loss, note=note)
+
+    def _note(self, seq: int, name: str, made: Any, score: Any, scores: Any, note: Any) -> bytes:
+        """Return the note of a challenger's prediction; raise NoRegretError if that was changed."""
+        known = bytes(note) if isinstance(note, bytes | memoryview) else b""
+        if known.startswith(SEALED):
+            seal, known = known[len(SEALED) : SHADOW_STARTS], known[SHADOW_STARTS:]
+            typed = isinstance(made, int) and isinstance(score, float)
+            typed = typed and isinstance(scores, str | None)
+            if typed and seal == shadow_seal(seq, name, made, score, scores, known):
+                return known
+        elif note is None and (
+            seq <= self.plain or not self.models[name].fresh.engine.weighs_late
+        ):  # of an earlier version
+            return b""
+        what = f"damaged: prediction {seq:,} of the challenger {name!r} is not as it was written"
+        raise NoRegretError(what, "restore the journal from a backup", file=self.journal.path)
 
     def _server(self, seq: int) -> str:
         return next(name for after, name in reversed(self.served_from) if seq > after)
