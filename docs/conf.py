@@ -72,5 +72,5 @@ nitpick_ignore_regex = [
     ("py:.*", r"(numpy|np|pathlib|collections\.abc)\..*"),
     ("py:.*", r"(.*\.)?(ndarray|NDArray|Path|Any|Floats|[AKLNRST]|G_co|Key|Clock|Quantity|Ledger)"),
     ("py:.*", r"(.*\.)?(Arms|Player|WeakLearner|Weigher|Wording|Factor|TypeAliasForwardRef)"),
-    ("py:.*", r"(.*\.)?(Grouping|Pages|LearnerLike|Shard|Sharded)"),
+    ("py:.*", r"(.*\.)?(Grouping|Pages|LearnerLike|Shard|Sharded|SpreadRows)"),
 ]
