@@ -12,7 +12,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-from urllib.parse import unquote
 
 from noregret.errors import Use, WrongUsage
 from noregret.streams import file_formats
@@ -131,7 +130,7 @@ def kind_called(name: str) -> type[Stream] | None:
 
 def addressed(given: list[str], options: Options) -> tuple[list[str | Path], Options]:
     """Return the addresses of tables, or for SQLite's own driver files, and the options."""
-    from noregret.streams.addresses import SCHEMES, SQLITE, Address, check_known
+    from noregret.streams.addresses import SCHEMES, SQLITE, Address, check_known, unquoted
 
     for each in given:
         check_known(each)
@@ -141,7 +140,7 @@ def addressed(given: list[str], options: Options) -> tuple[list[str | Path], Opt
     own = all(each.parts.scheme == SQLITE and not each.parts.query for each in addresses)
     if not own or options.format == "database":
         return [*addresses], replace(options, format="database")
-    found = [(unquote(e.parts.base.removeprefix("sqlite:///")), e.parts.table) for e in addresses]
+    found = [(unquoted(e.parts.base.removeprefix("sqlite:///")), e.parts.table) for e in addresses]
     tables = {table for _, table in found if table is not None}
     if len(tables) > 1:
         raise WrongUsage(f"several tables ({', '.join(sorted(tables))})", "read one at a time")

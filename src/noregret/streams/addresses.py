@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from typing import Any, NamedTuple
-from urllib.parse import unquote
 
 from noregret.errors import WrongUsage
 
@@ -92,7 +91,7 @@ def people_in(given: str) -> str:
 def secret_settings(given: str) -> list[str]:
     """Return the values of settings with the name of a secret, as they are written."""
     settings: list[tuple[str, str]] = re.findall(r"[?&]([^?&=]*)=([^&]*(?:&[^&=]*(?=&|$))*)", given)
-    return [v for k, v in settings if v and any(s in unquote(k).lower() for s in SECRETS)]
+    return [v for k, v in settings if v and any(s in unquoted(k).lower() for s in SECRETS)]
 
 
 def shown(given: object) -> str:
@@ -117,7 +116,7 @@ def secrets_in(given: str) -> list[str]:
     password = people.partition(":")[2] or ("" if known else people)
     whole: list[str] = [password, *secret_settings(given)]
     pieces: list[str] = [p for w in whole for p in re.split(r"[@/?&#]", w) if len(p) >= MIN_SECRET]
-    texts = {text for part in (*whole, *pieces) if part for text in (part, unquote(part))}
+    texts = {text for part in (*whole, *pieces) if part for text in (part, unquoted(part))}
     return sorted(texts, key=len, reverse=True)
 
 
@@ -156,7 +155,7 @@ def parts_of(given: str) -> Parts:
         what = f"not the address of a table: {scheme}://…"  # which part is the password is unclear
         raise WrongUsage(what, FORMS[scheme])
     base += f"?{'&'.join(others)}" if others else ""
-    return Parts(scheme, base, unquote(tables[0]) if tables else None, unquote(sql) or None)
+    return Parts(scheme, base, unquoted(tables[0]) if tables else None, unquoted(sql) or None)
 
 
 def check_known(given: object) -> None:
@@ -179,3 +178,10 @@ def refuse_store(given: str) -> None:
         what = f"not the address of a database for journals: {shown(given).strip()}"
         cure = "name a file, or write postgresql://user:password@host:port/database, with"
         raise WrongUsage(what, f"{cure} @ : / ? # in a password as %40 %3A %2F %3F %23")
+
+
+def unquoted(text: str) -> str:
+    """Return a text with its percent signs resolved."""
+    from urllib.parse import unquote  # loading it takes as long as a thousand rows
+
+    return unquote(text)
