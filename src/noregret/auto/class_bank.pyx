@@ -205,8 +205,10 @@ cdef class ClassBank(ClassEngine):
         cdef ClassRound* r = &self.now
         cdef int k, n = self.members.members
         cdef double* room
-        cdef const double* said = r.chance + y if r.then == NULL else r.then + y
-        cdef Py_ssize_t count = r.count if r.then == NULL else r.known
+        cdef const double* said = r.chance + y
+        cdef Py_ssize_t count = r.count
+        if r.then != NULL:
+            said, count = r.then + y, r.known
         if not self.members.room_for_steps(row.count):
             return NO_MEMORY
         if self.importance > 0 and y < count:  # members said nothing about a class that was not known then
