@@ -10,6 +10,7 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
+import numpy as np
 import pytest
 
 import noregret as nr
@@ -70,3 +71,27 @@ def test_a_wide_gap_hides_no_other_regret(entry: Entry) -> None:
         for stated in forged(contents, groups):
             found = nr.verify(stated, **entry.data())
             assert not found.confirmed, part_of(stated, groups)
+
+
+@pytest.mark.parametrize("far", [0.0, 1e4])
+@pytest.mark.parametrize("share", [9e-6, -9e-6])
+def test_where_a_search_stops_excuses_no_sum_that_is_disproved(far: float, share: float) -> None:
+    """The regret is a small difference of large losses: a small share of them is much of it."""
+    draw = np.random.default_rng(7)
+    rows = [
+        (f"k{t % 3}", {"a": x[0], "b": x[1], "one": 1.0}, 2 * x[0] - x[1] + x[2] + far)
+        for t, x in enumerate(draw.normal(size=(60, 3)).tolist())
+    ]
+    learner = nr.GradientDescent(loss="absolute", radius=2.0)
+    contents = json.loads(nr.play(nr.Groups(learner), rows).certificate().to_json())
+    assert nr.verify(contents, rows).confirmed
+    part, total = contents["groups"], contents["loss"]["total"]
+    loss = part["hindsight"]["loss"] * (1 + share)
+    part["hindsight"] |= {"loss": loss, "gap": 0.0}
+    part["regret"] = {"lower": total - loss, "upper": total - loss}
+    if part["theorem"] and part["theorem"]["quantity"] in REGRETS:
+        bound = part["theorem"]["bound"]
+        holds = None if bound is None else total - loss <= bound
+        part["theorem"] |= {"measured": total - loss, "holds": holds}
+    contents.pop("seal")
+    assert not nr.verify(contents | {"seal": seal(contents)}, rows).confirmed

@@ -46,13 +46,22 @@ def bests(judge: Judge) -> tuple[BestPerKey, BestPerKey]:
     return stated.hindsight, found.hindsight
 
 
-def slack_of(judge: Judge, best: BestPerKey) -> float:
-    """Return by how much a proven end may differ: rounding, or where the searches stopped."""
-    size = max(abs(best.loss), abs(best.loss - best.gap) if math.isfinite(best.gap) else 0.0)
+def size_of(best: BestPerKey) -> float:
+    """Return the size of the ends of what was found."""
+    return max(abs(best.loss), abs(best.loss - best.gap) if math.isfinite(best.gap) else 0.0)
+
+
+def rounding_of(judge: Judge, best: BestPerKey) -> float:
+    """Return by how much an end may contradict what is proven: by rounding alone."""
     fit = EXACT_FIT * (judge.replay.evidence().energy or 0.0) + UNDERFLOW
-    if best.exact:
-        return TOLERANCE * size + min(best.gap, SEARCHED * size) + fit
-    return SEARCHED * size + fit
+    return TOLERANCE * size_of(best) + fit
+
+
+def slack_of(judge: Judge, best: BestPerKey) -> float:
+    """Return by how much less may be found or proven: rounding, or where the searches stopped."""
+    size = size_of(best)
+    stopped = min(best.gap, SEARCHED * size) if best.exact else SEARCHED * size
+    return rounding_of(judge, best) + stopped
 
 
 def classes(judge: Judge, path: str, stated: Any, found: Any) -> Line:
@@ -64,26 +73,28 @@ def classes(judge: Judge, path: str, stated: Any, found: Any) -> Line:
 
 
 def loss(judge: Judge, path: str, stated: Any, found: Any) -> Line:
-    """Check that the best predictors pay at most the stated sum, and not much less."""
+    """Check that the best predictors may pay the stated sum, and not much less.
+
+    Both intervals contain the true sum, so they overlap.
+    """
     said, best = bests(judge)
-    slack = slack_of(judge, best)
-    if stated < best.loss - slack:
-        return Line(path, stated, found, False, "no predictors with so little loss were found")
-    if said.seconds is None and stated > best.loss + slack:
+    if stated < best.loss - best.gap - rounding_of(judge, best):
+        return Line(path, stated, found, False, "no predictors have so little loss")
+    if said.seconds is None and stated > best.loss + slack_of(judge, best):
         return Line(path, stated, found, False, "better predictors were found")
     return Line(path, stated, found, True, "sum over the keys")
 
 
 def gap(judge: Judge, path: str, stated: Any, found: Any) -> Line:
-    """Check the stated lower limit against the one proven now."""
+    """Check the stated lower limit against the predictors found and the limit proven now."""
     said, best = bests(judge)
     if math.isinf(said.gap) or math.isinf(best.gap):
         agree = said.gap == best.gap or (said.seconds is not None and math.isinf(said.gap))
         return Line(path, stated, found, agree)
-    claimed, lower, slack = said.loss - said.gap, best.loss - best.gap, slack_of(judge, best)
-    if claimed > lower + slack:
-        return Line(path, stated, found, False, "a higher lower limit than is proven")
-    if said.seconds is None and claimed < lower - slack:
+    claimed = said.loss - said.gap
+    if claimed > best.loss + rounding_of(judge, best):
+        return Line(path, stated, found, False, "predictors with less loss were found")
+    if said.seconds is None and claimed < best.loss - best.gap - slack_of(judge, best):
         return Line(path, stated, found, False, "more is proven than is stated")
     return Line(path, stated, found, True, "lower limit on the sum over the keys")
 
@@ -153,19 +164,23 @@ def measured(judge: Judge, path: str, stated: Any, found: Any) -> Line:
         return line.given(judge.line("groups.regret.upper"))
     if stated is None and is_open(judge):
         return Line(path, stated, found, True, "not known, as time ran out")
-    return Line(path, stated, found, are_close(stated, found, precision(judge)))
+    return Line(path, stated, found, is_no_less(judge, stated, found))
 
 
-def precision(judge: Judge) -> float:
-    """Return the relative tolerance of a figure, which a search may have found."""
-    return TOLERANCE if bests(judge)[1].exact else SEARCHED
+def is_no_less(judge: Judge, stated: float | None, found: float | None) -> bool:
+    """Compare a figure that a search may have found: a shorter one leaves it larger."""
+    if are_close(stated, found):
+        return True
+    if stated is None or found is None or bests(judge)[1].exact or stated < found:
+        return False
+    return are_close(stated, found, SEARCHED)
 
 
 def bound(judge: Judge, path: str, stated: Any, found: Any) -> Line:
     """Compare the sum of the bounds."""
     if stated is None and is_open(judge):
         return Line(path, stated, found, True, "not claimed, as time ran out")
-    return Line(path, stated, found, are_close(stated, found, precision(judge)))
+    return Line(path, stated, found, is_no_less(judge, stated, found))
 
 
 def holds(judge: Judge, path: str, stated: Any, found: Any) -> Line:
@@ -180,6 +195,8 @@ def holds(judge: Judge, path: str, stated: Any, found: Any) -> Line:
             low, high = said.regret.lower, said.regret.upper
         own = within(low, high, promise.bound, paid)
     line = same(path, stated, own)
+    if found is not None and stated != found and not is_open(judge):
+        line = replace(line, found=found, confirmed=False)
     return line.given(judge.line("groups.theorem.bound"), judge.line("groups.theorem.measured"))
 
 
