@@ -43,6 +43,8 @@ def run(arguments: Sequence[str]) -> int:
         discard_stdout()
     except (NoRegretError, OSError, MemoryError) as failure:
         say(failure, arguments)
+        if is_full_stdout(failure):
+            discard_stdout()
         return FAILED
     return DONE
 
@@ -90,6 +92,12 @@ def notes(arguments: Sequence[str]) -> Iterator[None]:
         yield
 
 
+def is_full_stdout(failure: BaseException) -> bool:
+    """Return whether there is no room for standard output: errors of files have a name."""
+    no_room = isinstance(failure, OSError) and failure.errno in NO_ROOM
+    return no_room and getattr(failure, "filename", None) is None
+
+
 def discard_stdout() -> None:
     """Redirect stdout to the null device: Python flushes it once more on exit."""
     import os
@@ -103,8 +111,7 @@ def say(failure: BaseException, arguments: Sequence[str] = ()) -> None:
 
     words = on_command_line(failure) or "there is not enough memory"
     if isinstance(failure, OSError) and failure.strerror:
-        # Errors of files have a name, so a full disk without one is that of standard output.
-        where = failure.filename or (failure.errno in NO_ROOM and "standard output")
+        where = failure.filename or (is_full_stdout(failure) and "standard output")
         words = f"{where}: {failure.strerror}" if where else words
     words = without_passwords(words, arguments)
     said = "\n".join(map(clean, words.split("\n")))
