@@ -17,7 +17,7 @@ BATCH_BYTES, BATCH_ROWS = 1 << 22, 16_384
 
 
 class Driver(NamedTuple):
-    """How a kind of database is read.
+    """The way in which a kind of database is read.
 
     ``tables`` is the query for its tables: their names, and how these are written in SQL.
     """

@@ -59,14 +59,14 @@ OWN_BALL = "linear predictors up to the norm of the key's last weights"
 
 
 class Found(NamedTuple):
-    """What is known of one key: its certificate, and the loss of its learner as it was played."""
+    """The certificate of one key, and the loss of its learner as it was played."""
 
     certificate: Certificate
     loss: float
 
     @property
     def replayed(self) -> bool:
-        """Whether the game that was certified has the loss of the one played."""
+        """True if the game that was certified has the loss of the one played."""
         again = self.certificate.loss.total
         return abs(again - self.loss) <= SAME_LOSS * max(abs(again), abs(self.loss))
 

@@ -36,7 +36,7 @@ def play_rows(
 
 
 def cut_into(game: Any, parts: Sequence[Part]) -> None:
-    """Have a game that begins digest its rows in parts."""
+    """Make a game that begins digest its rows in parts."""
     if game.learner.family != "batch" or not hasattr(game.learner, "merge"):
         raise CertificateError(f"data.parts: {game.learner.name} does not learn from parts")
     game.ledger.digest = PartsDigest(sizes=[part.rounds for part in parts])

@@ -134,7 +134,7 @@ MODEL = {"name": "model", "in": "path", "required": True, "schema": {"type": "st
 
 
 class Kind(NamedTuple):
-    """What requests to a model may be: whether outcomes are classes, and the name of these."""
+    """The requests that a model takes: whether outcomes are classes, and the name of these."""
 
     of_classes: bool
     target: str
