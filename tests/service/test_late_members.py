@@ -189,9 +189,13 @@ def test_journals_without_notes_continue(tmp_path: Path) -> None:
         models = {n: dumps(each.get(None)) for n, each in service.contenders.models.items()}
         return {n: hashlib.blake2b(m, digest_size=16).hexdigest() for n, m in models.items()}
 
+    rows = [{"a": a / 4, "b": b / 2} for a in range(-3, 4) for b in range(3)]
     for _ in range(2):
         with Service(None, store) as service:
-            assert digests(service) == known["models"]
+            for name, each in service.contenders.models.items():
+                says = [each.get(None).predict_one(row) for row in rows]
+                # Replayed on another processor, they differ in the last digits.
+                assert says == pytest.approx(known["models"][name], rel=1e-9)
             assert (service.late, service.delay, service.loss) == (
                 known["late"], known["delay"], known["loss"],
             )  # fmt: skip

@@ -27,6 +27,9 @@ from noregret.proof.verifying.verification import Line
 
 # A witness whose loss is uncertain by more than this share, through rounding, is refused.
 MAX_WITNESS_ROUNDING = 1e-6
+# The loss, as a share of the squares of the outcomes, up to which a search that lost digits counts
+# as a fit of all of them: ill-conditioned columns leave the square root of that in a prediction.
+NEARLY_FIT = 1e-16
 # Classes that are searched for a predictor that separates the labels, as long as time allows.
 SEARCHABLE = ("all linear predictors", "all functions of the RKHS", "all weights")
 
@@ -135,6 +138,7 @@ def loss(judge: Judge, path: str, stated: Any, found: Any) -> Line:
     elif (
         pays
         and not (judge.replay.cut_short and not judge.replay.best.exact)  # no closed form is
+        and not are_fits(judge.replay)
         and is_worse(judge.replay, stated, found, slack)
         and (
             best.exact or is_worse(judge.replay, stated, found, slack + worse_by_sums(judge.replay))
@@ -142,6 +146,17 @@ def loss(judge: Judge, path: str, stated: Any, found: Any) -> Line:
     ):
         return Line(path, stated, found, False, "a better predictor of the same class was found")
     return Line(path, stated, number(own.loss), pays, note).given(line)
+
+
+def are_fits(replay: Replay) -> bool:
+    """Return whether both searches fit all outcomes, up to the digits that each of them lost.
+
+    How many are lost depends on the order of summing and on the processor's instructions.
+    """
+    said, energy = replay.stated.hindsight, replay.evidence().energy
+    if said.exact or energy is None:
+        return False
+    return max(said.loss, said.gap, replay.best.loss) <= NEARLY_FIT * energy
 
 
 def rounded_up(replay: Replay, best: Best, own: Paid, there: Paid) -> float:
