@@ -26,6 +26,7 @@ cdef class ClassForest(ClassEngine):
     ADVICE = "use fewer classes"
 
     cdef readonly Grove grove
+    cdef bint learning  # whether the row at hand will be learned
 
     def __cinit__(self, trees=10, nodes=4000, seed=0):
         self.grove = Grove(trees, nodes, seed, 0)
@@ -51,25 +52,28 @@ cdef class ClassForest(ClassEngine):
         cdef Py_ssize_t c
         cdef double[64] few
         cdef double* chances = few
+        cdef bint fits = True
         self.measure(row)
         if count == 0:
             return
         if self.grove.forest.classes > 64:
             chances = <double*> malloc(self.grove.forest.classes * sizeof(double))
-        if chances == NULL or not row.norm2 < 1e300 or not self.grove.predict(row, chances):
-            for c in range(count):
-                out[c] = NAN
+        if chances == NULL or not row.norm2 < 1e300:
+            fits = False
+        elif self.learning:
+            self.grove.foresee(row, chances)
         else:
-            for c in range(count):
-                out[c] = log(chances[c])
+            fits = self.grove.predict(row, chances)
+        for c in range(count):
+            out[c] = log(chances[c]) if fits else NAN
         if chances != few:
             free(chances)
 
     cdef int play(self, Row* row, double given) noexcept nogil:
         cdef int status
-        self.grove.learning, self.grove.foreseen = True, False
+        self.learning, self.grove.foreseen = True, False
         status = ClassEngine.play(self, row, given)
-        self.grove.learning = False
+        self.learning = False
         if status != FINE:
             self.grove.forest.classes = <int> self.classes
         return status

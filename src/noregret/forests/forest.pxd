@@ -39,16 +39,28 @@ cdef enum:
     MAX_SPLIT = 256  # features that trees split by: the first ones
 
 
+# The trees of a forest, for engines that have forests as members. Rounds have no Python objects, and no allocation
+# but for trees that grow, up to the budget of nodes. A round is
+#
+#     grove.foresee(&row, out)      # the prediction; what each tree predicts is kept for the mixture
+#     grove.learn(&row, y)          # the outcome; without foresee() before, the row is predicted first
+#
+# `out` has room for one number, or for a probability per class (2 for labels). Outcomes are numbers, or classes 0, 1, ….
+# A row is dense or sparse, with indices that increase; those beyond forest.features are not used. resize() says how many
+# features there are, before the first row that has them. predict() changes nothing, and may be called in between.
+# get_state() and take() have the state as arrays; as trees grow, it is not a fixed list of StateParts.
 cdef class Grove:
     cdef noregret_forest forest
     cdef readonly object params
-    cdef bint learning, foreseen  # whether the row at hand will be learned, and was predicted
+    cdef bint foreseen  # whether the next row to learn was predicted by foresee()
 
     cdef int resize(self, Py_ssize_t size) except -1
     cdef void take_row(self, const Row* row, double* out) noexcept nogil
+    cdef void foresee(self, const Row* row, double* out) noexcept nogil
     cdef bint predict(self, const Row* row, double* out) noexcept nogil
     cdef int learn(self, const Row* row, double y) noexcept nogil
 
 
 cdef class Forest(Engine):
     cdef readonly Grove grove
+    cdef bint learning  # whether the row at hand will be learned

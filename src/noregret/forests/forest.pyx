@@ -19,6 +19,10 @@ LOSSES: tuple[str, ...] = ("square", "logistic")
 WHOLE = ("rounds", "low", "high", "scale", "outcome_mean", "outcome_spread")
 
 
+cdef enum:
+    MAX_LISTED = 512  # predictions of members that need no memory of their own
+
+
 cdef class Grove:
     """The trees of a forest.
 
@@ -61,22 +65,26 @@ cdef class Grove:
                 break
             out[i] = row.values[k]
 
+    cdef void foresee(self, const Row* row, double* out) noexcept nogil:
+        """Fill in the prediction, or the probabilities of the classes, of a row that is learned next."""
+        self.take_row(row, self.forest.row)
+        noregret_forest_predict(&self.forest, self.forest.row, self.forest.said, out)
+        self.foreseen = True
+
     cdef bint predict(self, const Row* row, double* out) noexcept nogil:
-        """Fill in the prediction, or the probabilities of the classes; return False if there is no memory."""
+        """Do the same, and change nothing; return False if there is no memory."""
         cdef double[MAX_SPLIT] dense
-        cdef Py_ssize_t wide = max(1, self.forest.classes)
-        cdef double* said
-        if self.learning:
-            self.take_row(row, self.forest.row)
-            noregret_forest_predict(&self.forest, self.forest.row, self.forest.said, out)
-            self.foreseen = True
-            return True
-        said = <double*> malloc(noregret_forest_members(&self.forest) * wide * sizeof(double))
+        cdef double[MAX_LISTED] few
+        cdef Py_ssize_t said_room = noregret_forest_members(&self.forest) * max(1, self.forest.classes)
+        cdef double* said = few
+        if said_room > MAX_LISTED:
+            said = <double*> malloc(said_room * sizeof(double))
         if said == NULL:
             return False
         self.take_row(row, dense)
         noregret_forest_predict(&self.forest, dense, said, out)
-        free(said)
+        if said != few:
+            free(said)
         return True
 
     cdef int learn(self, const Row* row, double y) noexcept nogil:
@@ -261,15 +269,17 @@ cdef class Forest(Engine):
         Engine.score(self, row)
         if not row.norm2 < 1e300:
             return NAN
-        if not self.grove.predict(row, out):
+        if self.learning:
+            self.grove.foresee(row, out)
+        elif not self.grove.predict(row, out):
             return INFINITY
         return log(out[1]) - log(out[0]) if self.loss.table.labels else out[0]
 
     cdef int play(self, Row* row, double y) noexcept nogil:
         cdef int status
-        self.grove.learning, self.grove.foreseen = True, False
+        self.learning, self.grove.foreseen = True, False
         status = Engine.play(self, row, y)
-        self.grove.learning = False
+        self.learning = False
         return status
 
     cdef int update(self, Row* row, double score, double slope, double y) noexcept nogil:
