@@ -18,6 +18,7 @@ version = release = noregret.__version__
 
 extensions = [
     "myst_parser",
+    "sphinx_design",
     "sphinx.ext.autodoc",
     "sphinx.ext.napoleon",
     "docstrings",
