@@ -239,21 +239,28 @@ static void measure(noregret_forest* f, double y)
     weigh_features(f);
 }
 
-int noregret_forest_learn(noregret_forest* f, double y, int foreseen)
+int noregret_forest_reserve(noregret_forest* f, int* foreseen)
 {
-    int n = noregret_forest_members(f), wide = outputs(f), c = f->classes ? (int)y : 0;
     for (int i = 0; i < f->trees; i++) {
         noregret_tree* t = &f->tree[i];
         if (t->count + 2 > f->budget) { /* only if there was no memory at the end of the last round */
             if (!noregret_tree_collapse(f, t))
                 return 0;
-            foreseen = 0;
+            *foreseen = 0;
         } else if (t->count + 2 > t->room) {
             ptrdiff_t room = 2 * t->room > 16 ? 2 * t->room : 16;
             if (!noregret_forest_room(t, room < f->budget ? room : f->budget, f->stride))
                 return 0;
         }
     }
+    return 1;
+}
+
+int noregret_forest_learn(noregret_forest* f, double y, int foreseen)
+{
+    int n = noregret_forest_members(f), wide = outputs(f), c = f->classes ? (int)y : 0;
+    if (!noregret_forest_reserve(f, &foreseen))
+        return 0;
     if (!foreseen)
         noregret_forest_predict(f, f->row, f->said, f->said + (ptrdiff_t)n * wide);
     f->rounds++;

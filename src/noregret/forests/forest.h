@@ -69,6 +69,8 @@ int noregret_forest_members(const noregret_forest* f);
 void noregret_tree_predict(const noregret_forest* f, const noregret_tree* t, const double* row, double* out);
 /* The mixture of all members; said has room for what each says. */
 void noregret_forest_predict(const noregret_forest* f, const double* row, double* said, double* out);
+/* Makes room for the nodes of a round: 0 if there is no memory. Clears foreseen if predictions have changed. */
+int noregret_forest_reserve(noregret_forest* f, int* foreseen);
 /* Learns from f->row: returns 0 if there is no memory, and then nothing has changed. If foreseen, f->said has
    what the members say of it. */
 int noregret_forest_learn(noregret_forest* f, double y, int foreseen);
@@ -77,6 +79,13 @@ void noregret_tree_learn(noregret_forest* f, noregret_tree* t, const double* row
 void noregret_tree_reweigh(noregret_forest* f, noregret_tree* t);
 int noregret_tree_collapse(noregret_forest* f, noregret_tree* t);
 double noregret_forest_unit(const noregret_forest* f);
+
+/* Forests as values: NULL if there is no memory. Packing returns the bytes, and only counts them if out is NULL. */
+noregret_forest* noregret_forest_new(int trees, ptrdiff_t budget, int classes, uint64_t seed);
+void noregret_forest_delete(noregret_forest* f);
+ptrdiff_t noregret_forest_bytes(const noregret_forest* f);
+ptrdiff_t noregret_forest_pack(const noregret_forest* f, char* out);
+noregret_forest* noregret_forest_unpack(const char* in);
 
 /* The best pruning by loss + unit * log-prior: its loss, its price, its leaves; and the least loss of any. */
 void noregret_tree_best(const noregret_forest* f, noregret_tree* t, double unit, double out[4]);

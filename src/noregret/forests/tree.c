@@ -213,7 +213,8 @@ static ptrdiff_t insert(noregret_forest* f, noregret_tree* t, ptrdiff_t k, const
     after = row[feature] > high[feature];
     a = after ? high[feature] : row[feature];
     b = after ? row[feature] : low[feature];
-    threshold = a + (b - a) * drawn(t);
+    /* From the box to the row, so that a feature with the other sign is split at the same place. */
+    threshold = after ? a + (b - a) * drawn(t) : b - (b - a) * drawn(t);
     if (!(threshold >= a && threshold < b))
         threshold = a;
     double* old = t->node + moved * f->stride;
