@@ -11,7 +11,7 @@ import pytest
 
 from noregret.batch import Ridge
 from noregret.hindsight import best_in_ball
-from noregret.scale import RayCluster, fit
+from noregret.scale import RayCluster, fit, grid, tournament
 from noregret.scale.spread_rows import SpreadRows
 from noregret.scale.survey import surveyed
 from tests.scale.inline import Inline
@@ -64,6 +64,7 @@ def test_a_cluster_makes_the_same_bits_though_a_node_is_lost(cluster: Any, tmp_p
         there = fit(Ridge(), stream, pool=pool)
         with SpreadRows(surveyed(stream, pool), pool, 200) as far:
             found, same = (best_in_ball(each, "absolute", 3.0) for each in (far, near))
+        contest = tournament(grid("vaw", penalty=[0.1, 1, 10]), stream, pool=pool)
     near.close()
     assert found.witness.tobytes() == same.witness.tobytes()
     assert (found.loss, found.lower) == (same.loss, same.lower)
@@ -71,3 +72,6 @@ def test_a_cluster_makes_the_same_bits_though_a_node_is_lost(cluster: Any, tmp_p
         there.certificate().to_json()
         == fit(Ridge(), stream, pool=Inline(1)).certificate().to_json()
     )
+    here = tournament(grid("vaw", penalty=[0.1, 1, 10]), stream, pool=Inline(1))
+    assert contest.certificate().to_json() == here.certificate().to_json()
+    assert contest.advice.equals(here.advice)

@@ -6,10 +6,12 @@ it can be repeated anywhere, and a lost worker costs only time. Large results go
 folder that all workers can use.
 
 ``Processes`` are workers on this machine, ``RayCluster`` those of a Ray cluster. ``fit`` fits a
-method that needs only sums, ``play`` plays shards of the rows with a learner each, and ``rows``
-holds rows for ``noregret.hindsight``.
+method that needs only sums, ``play`` plays shards of the rows with a learner each, ``tournament``
+plays all rows with many learners and mixes them, and ``rows`` holds rows for
+``noregret.hindsight``.
 """
 
+from noregret.scale.contest import grid, tournament
 from noregret.scale.fitting import fit
 from noregret.scale.playing import play
 from noregret.scale.pool import Pool, pool_of
@@ -17,4 +19,15 @@ from noregret.scale.processes import Processes
 from noregret.scale.ray_cluster import RayCluster
 from noregret.scale.spread_rows import SpreadRows, rows
 
-__all__ = ["Pool", "Processes", "RayCluster", "SpreadRows", "fit", "play", "pool_of", "rows"]
+__all__ = [
+    "Pool",
+    "Processes",
+    "RayCluster",
+    "SpreadRows",
+    "fit",
+    "grid",
+    "play",
+    "pool_of",
+    "rows",
+    "tournament",
+]
