@@ -10,7 +10,8 @@ of the average itself, and shares of each expert's difference from it, by recurs
 with m the mean outcome and s the average's root mean square error so far, so that units do not
 matter. A sleeping expert counts as forecasting the average. With more than a hundred experts only
 the average is corrected, as the time per row is quadratic in their number. The result is clipped to
-the range of the outcomes so far and of the current forecasts.
+the range of the outcomes so far and of the current forecasts. Absurd forecasts count as missing
+(see ``noregret.base.plausible``): a single one would spoil the average, and the fit for good.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from noregret.base.plausible import Plausible
 from noregret.streams.parsing.recursive_least_squares import correct, fresh
 
 Floats = NDArray[np.float64]
@@ -54,6 +56,7 @@ class Correcting:
     def __init__(self, experts: int, ridge: float = RIDGE) -> None:
         self.experts = experts
         self.state = fresh(experts, ridge)
+        self.guard = Plausible(experts)
 
     def correct(
         self, X: Floats, columns: Any, at: int, y: Floats, rows: NDArray[np.int64] | None = None
@@ -74,4 +77,14 @@ class Correcting:
             The rows to process, in this order; all by default.
         """
         chosen = np.arange(len(X)) if rows is None else np.ascontiguousarray(rows, dtype=np.int64)
-        correct(X, np.asarray(columns, dtype=np.int32), at, y, chosen, *self.state)
+        places = np.asarray(columns, dtype=np.int32)
+        forecasts = X[np.ix_(chosen, places)]
+        absurd = self.guard.absurd(forecasts, y[chosen])
+        if not absurd.any():
+            correct(X, places, at, y, chosen, *self.state)
+            return
+        forecasts[absurd] = np.nan
+        table = np.column_stack([forecasts, np.empty(len(chosen))])
+        own = np.arange(self.experts, dtype=np.int32), self.experts
+        correct(table, *own, y[chosen], np.arange(len(chosen)), *self.state)
+        X[chosen, at] = table[:, -1]

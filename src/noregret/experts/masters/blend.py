@@ -8,7 +8,12 @@ Mixing with gradients gains much if experts complement each other, and loses a l
 better than their average. Blend is nearly as good as the better mixture and as any single expert:
 with the average as an expert, it is never much worse than that.
 
-Promise. That of AdaHedge for each expert, with a prior of 0.6/n for it and 0.2 for each mixture.
+An absurd forecast, such as one with a misplaced decimal point, is set aside in its round: its
+expert counts as asleep (see ``noregret.base.plausible``).
+
+Promise. That of AdaHedge for each expert, with a prior of 0.6/n for it and 0.2 for each mixture; to
+which is added what the mixture lost more than it, if it did, in the rounds in which its forecast
+was set aside.
 """
 
 from __future__ import annotations
@@ -23,18 +28,23 @@ from noregret.base.compiled.losses import Loss
 from noregret.base.compiled.second_order_weights import Polynomial
 from noregret.base.compiled.weigher import Exponential
 from noregret.base.expert_losses import expert_loss
+from noregret.base.plausible import Plausible
 from noregret.base.registry import register
+from noregret.checks import state_arrays
 from noregret.errors import NoRegretError
 from noregret.experts.assumptions import MIXED
 from noregret.experts.engine.round import ExpertRound
 from noregret.experts.master import Master, checked_prior, promise
 from noregret.experts.rows import as_row
+from noregret.limits import MAX_EXPERT_LOSS
 from noregret.proof.theorems.theorem import Theorem
 
 Floats = NDArray[np.float64]
+Flags = NDArray[np.bool_]
 # The mixtures, which come before the experts, and the prior of each.
 MIXTURES, SHARE = ("ml-poly", "ada-hedge"), 0.2
 M = len(MIXTURES)
+UNGUARDED = ("log", "zero-one")
 # Rows that each of the three plays before the next does: few enough to stay in the cache.
 ROWS_PER_BLOCK = 2048
 
@@ -79,16 +89,17 @@ class Blend(Master):
             formula=(
                 r"L_A - L_i \le \left(1 + \frac{\ln(n/0.6)}{\ln(n+2)}\right)"
                 r" \left( \tfrac12\sqrt{\ln(n+2) \sum_t s_t^2}"
-                r" + S\big(\tfrac23\ln(n+2)+1\big) \right)"
+                r" + S\big(\tfrac23\ln(n+2)+1\big) \right) + A_i"
             ),
             plain=(
                 "regret to i <= (1 + ln(n/0.6)/ln(n+2)) (sqrt(Σ s_t² ln(n+2))/2"
-                " + S (2/3 ln(n+2) + 1))"
+                " + S (2/3 ln(n+2) + 1)) + A_i"
             ),
             where=(
                 "$i$ is any expert and $n$ the number of experts; $s_t$ is the spread of the"
                 " losses in round $t$, of the experts and the two mixtures, and $S$ the largest"
-                " $s_t$"
+                " $s_t$; $A_i$ is what the mixture lost more than $i$ in rounds in which the"
+                " forecast of $i$ was absurd and set aside, or 0 if that is negative"
             ),
             assumptions=(MIXED,),
             bound=promise,
@@ -111,6 +122,9 @@ class Blend(Master):
             ExpertRound(weigher, loss, loss_parameter, gradient, manner)
             for weigher in (Polynomial(self._shares), self._hedging)
         ]
+        # Forecasts of other losses are probabilities or labels, where no number is absurd.
+        self._guarded = kind.name not in UNGUARDED
+        self._guard, self._set_aside = Plausible(), np.zeros(0)
         super().__init__(Exponential(1.0, "adaptive"), loss, loss_parameter)
         self._round.before = MIXTURES
         self.loss, self.loss_parameter, self.prior = loss, loss_parameter, prior
@@ -124,6 +138,7 @@ class Blend(Master):
         for mixture in self._mixtures:
             mixture.begin(n)
         self._round.begin(n + M)
+        self._guard, self._set_aside = Plausible(n), np.zeros(n)
         self._weigher.rate = math.log(n + M)
         self._hedging.rate = math.log(max(2, n))
 
@@ -135,7 +150,7 @@ class Blend(Master):
     @property
     def regrets(self) -> Floats:
         """Regret to each expert: loss of the mixture minus that of the expert."""
-        return super().regrets[M:]
+        return np.asarray(super().regrets[M:] + self._set_aside)
 
     @property
     def rounds_awake(self) -> NDArray[np.int64]:
@@ -154,7 +169,7 @@ class Blend(Master):
         half = self._weigher.spreads * math.sqrt(log_n) / 2 + self._round.widest * (
             2 / 3 * log_n + 1
         )
-        return np.asarray((1 + self._log_prior / log_n) * half)
+        return np.asarray((1 + self._log_prior / log_n) * half + np.maximum(0.0, self._set_aside))
 
     @property
     def parts(self) -> dict[str, float]:
@@ -198,20 +213,42 @@ class Blend(Master):
         self, X: Floats, y: Floats | None, predictions: Floats | None, weights: Floats | None
     ) -> None:
         rows, n = X.shape
+        absurd = self._absurd(X, y)
+        forecasts, X = X, X if absurd is None else np.where(absurd, np.nan, X)
+        said = predictions
+        if absurd is not None and said is None:
+            said = np.empty(rows)
         table = np.empty((rows, n + M))
         table[:, M:] = X
         used = [None if weights is None else np.empty((rows, n)) for _ in self._mixtures]
         for k, mixture in enumerate(self._mixtures):
             mixture.experts = self._round.experts
-            said = np.empty(rows)
-            mixture.play_rows(X, y, said, used[k])
-            table[:, k] = said
+            made = np.empty(rows)
+            mixture.play_rows(X, y, made, used[k])
+            table[:, k] = made
         held = None if weights is None else np.empty((rows, n + M))
-        self._round.play_rows(table, y, predictions, held)
+        self._round.play_rows(table, y, said, held)
+        if absurd is not None and said is not None and y is not None:
+            self._count(absurd, forecasts, y, said)
         if weights is not None and held is not None:
             weights[:] = held[:, M:]
             for k, own in enumerate(used):
                 weights += held[:, k : k + 1] * own
+
+    def _absurd(self, X: Floats, y: Floats | None) -> Flags | None:
+        """Return which forecasts of a block are absurd; None if there are none."""
+        if y is None or not self._guarded:
+            return None
+        found = self._guard.absurd(X, y)
+        return found if found.any() else None
+
+    def _count(self, absurd: Flags, X: Floats, y: Floats, said: Floats) -> None:
+        """Add up what the mixture lost more than forecasts that were set aside."""
+        rows, columns = np.nonzero(absurd)
+        cost = expert_loss(self.loss, self.loss_parameter)
+        with np.errstate(over="ignore"):
+            paid = np.minimum(cost.value(X[rows, columns], y[rows]), MAX_EXPERT_LOSS)
+        np.add.at(self._set_aside, columns, cost.value(said[rows], y[rows]) - paid)
 
     def learn_one(self, advice: Any, y: float) -> None:
         """Learn from a round: the forecast of each expert, and the outcome."""
@@ -225,6 +262,9 @@ class Blend(Master):
     def predict_one(self, advice: Any) -> float:
         """Return the forecast for a round from those of the experts, without learning."""
         row = as_row(self, advice)
+        if self._guarded:
+            absurd = self._guard.absurd(row[None], np.array([math.nan]), learn=False)[0]
+            row = np.where(absurd, math.nan, row)
         said = [mixture.predict(row) for mixture in self._mixtures]
         return self._round.predict(np.concatenate([said, row]))
 
@@ -244,6 +284,8 @@ class Blend(Master):
         for mixture in self._mixtures:
             mixture.join(None, share)
         self._round.join(name, share * (1 - M * SHARE))
+        self._guard.join()
+        self._set_aside = np.append(self._set_aside, 0.0)
 
     # The state.
 
@@ -254,6 +296,10 @@ class Blend(Master):
             own, counts, _ = mixture.get_state()
             arrays |= {f"{name}/{key}": array for key, array in own.items()}
             numbers |= {f"{name}/{key}": value for key, value in counts.items()}
+        own_arrays, counts = self._guard.get_state()
+        own_arrays["set_aside"] = self._set_aside.copy()
+        arrays |= {f"guard/{key}": array for key, array in own_arrays.items()}
+        numbers |= {f"guard/{key}": value for key, value in counts.items()}
         return arrays, numbers, names
 
     def set_state(self, arrays: dict[str, Any], numbers: dict[str, Any], names: list[str]) -> None:
@@ -274,6 +320,14 @@ class Blend(Master):
             raise ValueError("the mixtures are of other experts")
         if any(mixture.rounds != self.rounds for mixture in self._mixtures):
             raise ValueError("the mixtures have played other rounds")
+        # Models written before there was a guard have no state of it.
+        guarding, counts = own(arrays, "guard"), own(numbers, "guard")
+        guard, aside = Plausible(n), np.zeros(n)
+        if guarding or counts:
+            aside = guarding.pop("set_aside", None)
+            state_arrays({"set_aside": aside}, {"set_aside": n})
+            guard.set_state(guarding, counts, n)
+        self._guard, self._set_aside = guard, np.array(aside)
         self._round.experts = list(names)
 
 

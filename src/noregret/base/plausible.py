@@ -1,0 +1,135 @@
+"""A guard against absurd forecasts, such as a misplaced decimal point.
+
+A forecast is *absurd* if it lies far outside the outcomes so far, and its column usually does not:
+
+    x < low − k·s  or  x > high + k·s,    k = 5·(1 + 10/t)
+
+after t outcomes between ``low`` and ``high``. The scale s is their range, or the largest lower
+quartile of the errors in a row, among the first hundred rows, if that is larger (not the median: an
+absurd forecast spoils the average and others derived from it). A column that lies outside in more
+than half of its rows is biased, or in another unit: it is never absurd. If no forecast of a row
+would be left, none is absurd: the outcomes may be about to jump. Numbers that no master accepts are
+left for it to refuse.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from noregret.checks import state_arrays, state_numbers
+from noregret.limits import MAX_VALUE
+
+Floats = NDArray[np.float64]
+Flags = NDArray[np.bool_]
+# Ranges of the outcomes that a forecast may lie outside them, after many rows and after few.
+FACTOR, EARLY = 5.0, 10.0
+# Rows whose errors set the scale, besides the range of the outcomes.
+MEASURED_ROWS = 100
+FRESH = {"rows": 0, "low": 0.0, "high": 0.0, "error": 0.0}
+
+
+class Plausible:
+    """The guard of one table; the result does not depend on how rows come in blocks.
+
+    Parameters
+    ----------
+    columns
+        The number of columns of forecasts.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> guard = Plausible(2)
+    >>> X = np.array([[1.0, 2.0], [2.0, 3.0], [3.0, 300.0], [4.0, 5.0]])
+    >>> guard.absurd(X, np.array([1.5, 2.5, 3.5, 4.5])).tolist()
+    [[False, False], [False, False], [False, True], [False, False]]
+    """
+
+    def __init__(self, columns: int = 0) -> None:
+        self.numbers: dict[str, Any] = dict(FRESH)
+        # Rows of each column outside the limits minus rows inside.
+        self.balance = np.zeros(columns)
+
+    def absurd(self, X: Floats, y: Floats, learn: bool = True) -> Flags:
+        """Return which forecasts are absurd, judging each row by the rows before it.
+
+        Parameters
+        ----------
+        X
+            Rows of forecasts, NaN if missing.
+        y
+            The outcomes; NaN for a row without one.
+        learn
+            False to judge without learning from the outcomes.
+        """
+        with np.errstate(all="ignore"):
+            least, most = self._limits(X, y, learn)
+            outside = np.less(X, least[:, None]) | np.greater(X, most[:, None])
+            outside &= np.abs(X) <= MAX_VALUE
+            if not outside.any() and not self.balance.any():
+                return outside
+            step = np.where(outside, 1.0, np.where(np.isnan(X), 0.0, -1.0))
+            step[np.isnan(y)] = 0.0
+            balance = np.cumsum(np.vstack([self.balance, step]), axis=0)
+        if learn:
+            self.balance = balance[-1].copy()
+        outside &= balance[:-1] <= 0
+        if outside.any():
+            outside &= ~np.all(outside | np.isnan(X), axis=1, keepdims=True)
+        return outside
+
+    def _limits(self, X: Floats, y: Floats, learn: bool) -> tuple[Floats, Floats]:
+        """Return the limits of each row; infinite before the first outcome."""
+        past, known = self.numbers, ~np.isnan(y)
+        rows = past["rows"] + np.concatenate([[0], np.cumsum(known)])
+        first = past["rows"] > 0
+        low = np.fmin.accumulate(np.concatenate([[past["low"] if first else np.nan], y]))
+        high = np.fmax.accumulate(np.concatenate([[past["high"] if first else np.nan], y]))
+        errors = np.zeros(len(y) + 1)
+        errors[0] = past["error"]
+        if past["rows"] < MEASURED_ROWS:
+            measured = np.flatnonzero(known & (rows[:-1] < MEASURED_ROWS))
+            errors[measured + 1] = quartiles(np.abs(X[measured] - y[measured, None]))
+        error = np.fmax.accumulate(errors)
+        if learn and rows[-1]:
+            self.numbers = {
+                "rows": int(rows[-1]),
+                "low": float(low[-1]),
+                "high": float(high[-1]),
+                "error": float(error[-1]),
+            }
+        scale = np.maximum(high - low, error)[:-1]
+        room = FACTOR * (1 + EARLY / np.maximum(1, rows[:-1])) * scale
+        # Limits that are not numbers, before the first outcome, exclude nothing.
+        return low[:-1] - room, high[:-1] + room
+
+    # The experts and the state.
+
+    def join(self) -> None:
+        """Add a column."""
+        self.balance = np.append(self.balance, 0.0)
+
+    def get_state(self) -> tuple[dict[str, Any], dict[str, Any]]:
+        """Return the arrays and numbers of the state."""
+        return {"balance": self.balance.copy()}, dict(self.numbers)
+
+    def set_state(self, arrays: dict[str, Any], numbers: dict[str, Any], columns: int) -> None:
+        """Restore a state; raise ValueError if it is invalid."""
+        state_arrays(arrays, {"balance": columns})
+        state_numbers(numbers, FRESH, ("low", "high"))
+        if numbers["low"] > numbers["high"]:
+            raise ValueError("the lowest outcome is above the highest")
+        self.balance, self.numbers = np.array(arrays["balance"]), dict(numbers)
+
+
+def quartiles(errors: Floats) -> Floats:
+    """Return the lower quartile of each row, without NaN; 0 for a row of nothing else."""
+    if not errors.size:
+        return np.zeros(len(errors))
+    ordered = np.sort(errors, axis=1)  # NaN comes last
+    awake = (~np.isnan(errors)).sum(axis=1)
+    at = np.maximum(0, awake - 1) // 4
+    return np.asarray(np.nan_to_num(ordered[np.arange(len(errors)), at], nan=0.0))

@@ -1,0 +1,126 @@
+"""One wrong cell, or many in one expert, changes the rows after it by little."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+import noregret as nr
+from noregret.base.plausible import Plausible
+from noregret.experts import Blend
+from noregret.streams.corrected_forecast import Correcting
+from tests.thorough import sized
+
+Floats = NDArray[np.float64]
+ROWS = sized(1500, full=6000)
+
+
+def with_added(X: Floats, y: Floats) -> Floats:
+    """Add the average, the median and the corrected forecast, as ``noregret mix`` does."""
+    n = X.shape[1]
+    added = np.nanmean(X, axis=1), np.nanmedian(X, axis=1), np.zeros(len(y))
+    table = np.column_stack([X, *added])
+    Correcting(n).correct(table, list(range(n)), n + 2, y)
+    return table
+
+
+def mixed(X: Floats, y: Floats) -> Floats:
+    said = np.empty(len(y))
+    Blend().play_block(with_added(X, y), y, said)
+    return said
+
+
+def ensemble(kind: str, seed: int) -> tuple[Floats, Floats]:
+    """Draw an ensemble: temperatures, rain, a trend with two experts, or biased experts."""
+    draw = np.random.default_rng(seed)
+    walk = np.cumsum(draw.normal(size=ROWS))
+    if kind == "rain":
+        y = np.maximum(0.0, draw.gamma(0.3, 8, ROWS) - 1.5)
+        X = y[:, None] * draw.lognormal(0, 0.5, (ROWS, 15)) + draw.gamma(0.2, 5, (ROWS, 15))
+    elif kind == "two":
+        y = 40_000 + 30 * np.arange(ROWS) + 20 * walk
+        X = y[:, None] + draw.normal(size=(ROWS, 2)) * [200, 400] + [-300, 500]
+    elif kind == "biased":
+        y = 15 + 10 * np.sin(np.arange(ROWS) / 30) + 0.1 * walk
+        X = 1.8 * y[:, None] + 32 + draw.normal(size=(ROWS, 5))
+    else:
+        y = 15 + 10 * np.sin(np.arange(ROWS) / 30) + 0.1 * walk
+        X = y[:, None] + draw.normal(size=(ROWS, 8)) * [1, 1.1, 1.2, 1.5, 2, 3, 4, 5]
+    return np.ascontiguousarray(X), y
+
+
+def rmse(said: Floats, y: Floats, rows: Any) -> float:
+    return float(np.sqrt(np.mean((said[rows] - y[rows]) ** 2)))
+
+
+@pytest.mark.parametrize("kind", ["temperature", "rain", "two", "biased"])
+def test_one_wrong_cell_does_no_lasting_harm(kind: str) -> None:
+    for seed in range(sized(1, full=5)):
+        X, y = ensemble(kind, seed)
+        plain = mixed(X, y)
+        for row in (10, 60, 200):
+            for factor in (100.0, 1e4, -1e4):
+                wrong = X.copy()
+                wrong[row, np.argmax(np.abs(X[row]))] *= factor
+                after = slice(row + 1, None)
+                assert rmse(mixed(wrong, y), y, after) <= 1.02 * rmse(plain, y, after)
+
+
+@pytest.mark.parametrize("kind", ["temperature", "rain", "two"])
+def test_many_wrong_cells_in_one_expert_are_nearly_as_if_missing(kind: str) -> None:
+    X, y = ensemble(kind, 7)
+    hit = np.random.default_rng(8).random(ROWS) < 0.1
+    hit[:5] = False
+    missing = np.where(hit[:, None] & (np.arange(X.shape[1]) == 0), np.nan, X)
+    # A temperature near 0, times 100, is nothing absurd.
+    for factor, most in ((100.0, 1.15), (1e3, 1.05), (1e4, 1.05)):
+        wrong = X.copy()
+        wrong[hit, 0] *= factor
+        assert rmse(mixed(wrong, y), y, ~hit) <= most * rmse(mixed(missing, y), y, ~hit)
+
+
+def test_the_regret_counts_what_was_set_aside_and_the_certificate_holds() -> None:
+    X, y = ensemble("temperature", 1)
+    X[10, 2] *= 1e4
+    X[50, 4] = np.nan
+    game = nr.play(Blend(), X, y, predictions=True)
+    said = np.asarray(game.predictions)
+    losses = np.where(np.isnan(X), ((said - y) ** 2)[:, None], (X - y[:, None]) ** 2)
+    master = game.player
+    expected = ((said - y) ** 2).sum() - losses.sum(axis=0)
+    np.testing.assert_allclose(master.regrets, expected, rtol=1e-9)
+    assert (master.regrets <= master.price + 1e-6).all()
+    certificate = game.certificate()
+    assert certificate.theorem is not None
+    assert certificate.theorem.holds
+    assert nr.verify(certificate, X, y).confirmed
+
+
+def test_an_expert_in_another_unit_is_not_set_aside() -> None:
+    X, y = ensemble("temperature", 2)
+    X[:, 1] = X[:, 1] * 1000 + 5e4
+    assert not Plausible(8).absurd(X, y)[5:].any()
+
+
+def test_rows_may_come_in_any_blocks_and_one_by_one() -> None:
+    X, y = ensemble("rain", 3)
+    X[20, 3] *= 1e4
+    X[np.random.default_rng(1).random(X.shape) < 0.2] = np.nan
+    X[:, 0] = np.where(np.isnan(X).all(axis=1), 0.0, X[:, 0])
+    at_once, cut, single = Blend(), Blend(), Blend()
+    said = np.empty(len(y))
+    at_once.play_block(X, y, said)
+    for rows in (slice(0, 1), slice(1, 21), slice(21, 150), slice(150, None)):
+        cut.play_block(X[rows], y[rows], None)
+    for t in range(60):
+        row = [None if np.isnan(x) else float(x) for x in X[t]]
+        assert single.predict_one(row) == said[t]
+        single.learn_one(row, float(y[t]))
+    np.testing.assert_array_equal(at_once.regrets, cut.regrets)
+    arrays, numbers, names = at_once.get_state()
+    again = Blend()
+    again.set_state(arrays, numbers, names)
+    np.testing.assert_array_equal(again.regrets, at_once.regrets)
