@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from noregret.app.commands.outputs import Outputs
     from noregret.app.commands.run.answering import Answers
+    from noregret.app.commands.run.model_reading import Opened
     from noregret.app.commands.run.runner import Run
     from noregret.scale.pool import Pool
     from noregret.streams.stream import Stream
@@ -44,6 +45,18 @@ NOT_FOR_GROUPS = {
     "report": OF_ONE,
     "checkpoint": "a checkpoint cannot store one learner per group",
     "resume": "a checkpoint cannot store one learner per group",
+}
+# Options that go with a model to go on with, and why others do not; the rest is decided by it.
+WITH_A_MODEL = (
+    "start", "target", "format", "missing", "on_error", "follow", "predictions", "passed", "model",
+    "save_every", "report", "hindsight", "look_back", "gap", "quiet", "json",
+)  # fmt: skip
+FROM_THE_FIRST = "is of all rows since the first: run all files at once"
+NOT_WITH_A_MODEL = {
+    "certificate": f"a certificate {FROM_THE_FIRST}",
+    "checkpoint": "a model that goes on is saved with --save-every TIME",
+    "resume": "a model that goes on is saved with --save-every TIME",
+    "by": "the models of groups go on in Python, with noregret.load",
 }
 EXAMPLE = "noregret run DATA.csv --target COLUMN"
 OPTIONS = [
@@ -119,6 +132,14 @@ OPTIONS = [
         default=DEFAULT_LEARNER,
     ),
     ask.PARAMETER,
+    ask.option(
+        ask.METHOD,
+        "--continue",
+        dest="start",
+        metavar="MODEL",
+        help="Go on with a model that --model wrote: it learns the new rows, which are read as its"
+        " own were. The figures are those of the new rows.",
+    ),
     ask.switch(ask.METHOD, "--intercept", "Add a feature that is always 1 to every example."),
     ask.option(
         ask.METHOD,
@@ -230,11 +251,16 @@ def run(given: Namespace) -> None:
             raise WrongUsage("--only chooses a group by one column: give --group one column")
         (group,), given.by = given.by, None
     check_options(given)
-    made, resume = learner_of(given.learner, params), given.resume
+    start = start_asked(given)
+    made = learner_of(given.learner, params) if start is None else start.learner
+    resume = given.resume
     check_task(given.task, made, given, params)
     if resume is not None and resume == given.checkpoint and not os.path.exists(resume):
         resume = None  # interrupted before the first checkpoint: start again
-    stream = stream_asked(given, group, is_of_classes(made), resume)
+    if start is None:
+        stream = stream_asked(given, group, is_of_classes(made), resume)
+    else:
+        stream = start.stream
     outputs = Outputs.of(given)
     answers = answers_of(outputs, stream)
     # Rows are not kept for hindsight without need, as a stream may have no end.
@@ -253,11 +279,12 @@ def run(given: Namespace) -> None:
         every=given.every,
         resume=resume,
         command=command_line(),
-        open_loss=is_open(made, params),
+        open_loss=start is None and is_open(made, params),
         task=given.task,
         answers=answers,
         save_every=given.save_every,
         group=given.by,
+        start=start,
         folder=given.work_folder,
     )
     with pool_asked(given) as work.pool, stoppable(work), shown(work, given.quiet or given.json):
@@ -329,6 +356,29 @@ def stream_asked(given: Namespace, group: str | None, classes: bool, resume: str
             usual = missing_of(resume)
         options = replace(options, missing=usual)
     return type(stream)(stream.paths, options)
+
+
+def start_asked(given: Namespace) -> Opened | None:
+    """Return the model to go on with, if any."""
+    if given.start is None:
+        return None
+    for option in OPTIONS:
+        name, usual = max(option.names, key=len), option.settings.get("default")
+        dest = option.settings.get("dest") or name.lstrip("-").replace("-", "_")
+        if dest in {"data", *WITH_A_MODEL} or getattr(given, dest) in (usual, None):
+            continue
+        if dest in NOT_WITH_A_MODEL:
+            raise WrongUsage(f"{NOT_WITH_A_MODEL[dest]}: leave {name} out")
+        raise WrongUsage(f"the model decides that: leave {name} out with --continue")
+    from noregret.app.commands.run.model_reading import opened
+
+    passed = passing(given)["passed"]
+    told = {"on_error": given.on_error, "follow": given.follow, "passed": passed}
+    found = opened(given.start, given.data, format=given.format, missing=given.missing, **told)
+    target = found.stream.options.target
+    if given.target not in (None, target):
+        raise WrongUsage(f"the model predicts {target!r}, not {given.target!r}: leave --target out")
+    return found
 
 
 def answers_of(outputs: Outputs, stream: Stream) -> Answers | None:

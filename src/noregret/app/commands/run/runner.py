@@ -44,6 +44,7 @@ from noregret.streams.class_labels import as_written
 
 if TYPE_CHECKING:
     from noregret.app.commands.run.answering import Answers
+    from noregret.app.commands.run.model_reading import Opened
     from noregret.app.commands.run.serving import Served
     from noregret.app.commands.run.spool import Numbers, Tags
     from noregret.linear.learner import Learner
@@ -100,6 +101,8 @@ class Run:
         Seconds between saves of the model.
     group
         Columns that assign rows to groups, each with a learner of its own.
+    start
+        The model to go on with; ``learner`` and ``stream`` are its own.
     pool, folder
         The workers that play the groups, and a folder that all of them can use.
     """
@@ -120,6 +123,7 @@ class Run:
     answers: Answers | None = None
     save_every: float | None = None
     group: Sequence[str] | None = None
+    start: Opened | None = None
     pool: Pool | None = None
     folder: str | None = None
 
@@ -158,6 +162,10 @@ class Run:
         self.stored = (0, time.monotonic())  # rounds in the last model saved, and when
         keep_freed_memory()
         self.reading = self.stream.reading()
+        if self.start is not None:
+            self.start.restore(self.reading)
+        own = self.learner
+        self.before = own.rounds, own.total_loss, own.mistakes  # of a model that goes on
         self.reading.group_fields = tuple(self.group or ())
         if "loss" in self.learner.params and not self.learner.engine.loss.labels:
             self.reading.class_loss = "-p loss=logistic"
@@ -345,20 +353,23 @@ class Run:
     @property
     def rounds(self) -> int:
         """Number of rounds played."""
-        return self.learner.rounds if self.grouping is None else self.grouping.rounds
+        own = self.learner.rounds - self.before[0]
+        return own if self.grouping is None else self.grouping.rounds
 
     @property
     def total(self) -> float:
         """The total loss of the predictions as they were given."""
         if self.served is not None and not is_of_classes(self.learner):
             return self.served.loss
-        own = self.learner.total_loss if self.grouping is None else self.grouping.loss
+        own = self.learner.total_loss - self.before[1]
+        own = own if self.grouping is None else self.grouping.loss
         return own if self.served is None else own + sum(self.served.more.values())
 
     @property
     def mistakes(self) -> int:
         """The number of labels predicted wrongly when they were learned."""
-        return self.learner.mistakes if self.grouping is None else self.grouping.mistakes
+        own = self.learner.mistakes - self.before[2]
+        return own if self.grouping is None else self.grouping.mistakes
 
     @property
     def class_names(self) -> list[Any]:
