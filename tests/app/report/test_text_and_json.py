@@ -36,7 +36,7 @@ def test_it_fits_and_pipes_stay_plain(make: Callable[[], Result], width: int) ->
     text = printed(make(), width)
     assert max(map(len, text.splitlines())) <= width
     assert "\x1b" not in text
-    assert len(text.splitlines()) <= 36
+    assert len(text.splitlines()) <= 38
 
 
 def test_what_is_said_of_a_regression() -> None:
@@ -46,7 +46,7 @@ def test_what_is_said_of_a_regression() -> None:
         "17.67  mean square loss 312.3",
         "60.3% less error than the best constant (7.005)",
         "0.915% more error than the best fixed linear model in hindsight",
-        "115,354  total loss minus that of the best fixed model; 5.638 per row",
+        "115,354  total loss minus that of the best fixed model; 1.84% of it; 5.638 per",
         "limit on the cumulative loss; 46.6% of it is used",
         "PROMISE KEPT",
         "departure delay  +60.66  ━━━━",
@@ -135,6 +135,6 @@ def test_a_bound_above_the_loss_of_the_best_constant_is_said_to_say_nothing() ->
     for shown in (text, html):
         assert "BOUND HOLDS, BUT SAYS NOTHING HERE" in shown
         assert "PROMISE KEPT" not in shown
-    assert "badge open" in html
-    assert "promise open" in html
+    assert "badge neutral" in html
+    assert "promise neutral" in html
     assert "so it says nothing" not in printed(regression()) + page(regression())

@@ -53,9 +53,18 @@ def bars(rows: Iterable[tuple[str, str, float, str]]) -> Table:
 
 def verdict(said: Verdict) -> Text:
     """Return the verdict, with the theorem or the reason."""
-    why = f" (theorem {said.theorem})" if said.mood == "good" else f"  {clean(said.words)}"
-    headline = said.headline, f"bold {COLOURS[said.mood]}"
+    why = (
+        f" (theorem {said.theorem})"
+        if said.mood == "good" and said.theorem
+        else f"  {clean(said.words)}"
+    )
+    headline = said.headline, f"bold {COLOURS[said.mood]}".rstrip()
     return Text.assemble(headline, why, overflow="fold")
+
+
+def lead(said: Verdict | None) -> list[RenderableType]:
+    """Return whether the result is better than the plain alternative, with an empty line."""
+    return [] if said is None else [Text(), verdict(said)]
 
 
 def left_out(number: int, first: tuple[Skipped, ...]) -> list[RenderableType]:

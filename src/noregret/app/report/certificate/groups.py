@@ -6,7 +6,13 @@ import math
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from noregret.app.report.certificate.verdict import Trivial, Verdict, no_theorem, verdict_on
+from noregret.app.report.certificate.verdict import (
+    Trivial,
+    Verdict,
+    least_trivial,
+    no_theorem,
+    verdict_on,
+)
 from noregret.base.numbers import clean, count, figure
 from noregret.proof.certificates.certificate import Promise
 from noregret.proof.theorems.registry import theorems_of
@@ -25,7 +31,7 @@ def verdict_of_groups(
         return no_theorem(certificate)
     groups = count(grouped.keys, "group")
     if promise.bound is not None:
-        said = verdict_on(promise, trivial)
+        said = verdict_on(promise, least_trivial(certificate, promise, trivial))
         return said._replace(words=f"{said.words} These are sums over {groups}.")
     kept = 0 if grouped.theorem is None else grouped.theorem.keys
     words = (

@@ -17,7 +17,13 @@ if TYPE_CHECKING:
     from noregret.app.report.certificate.verdict import Verdict
     from noregret.proof.certificates.certificate import Certificate
 
-COLOURS = {"good": "#1a7f37", "bad": "#b42318", "open": "#6e4fa3"}
+COLOURS = {
+    "good": "#1a7f37",
+    "bad": "#b42318",
+    "open": "#6e4fa3",
+    "poor": "#9a5b00",
+    "neutral": "#5a6470",
+}
 LINE = "1px solid rgba(127,127,127,.35)"
 CARD = (
     f"border:{LINE};border-radius:8px;padding:16px 20px;max-width:46em;line-height:1.45;"

@@ -6,7 +6,12 @@ import math
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
-from noregret.app.report.certificate.verdict import Verdict, verdict_of, verdict_on
+from noregret.app.report.certificate.verdict import (
+    Verdict,
+    least_trivial,
+    verdict_of,
+    verdict_on,
+)
 from noregret.base.numbers import brief, clean, count, figure, name_of, percent
 from noregret.limits import INTERCEPT
 from noregret.proof.certificates.certificate import LINEAR
@@ -25,6 +30,8 @@ DUST = 1e-9
 BALL = "ball of radius"
 # Intervals narrower than this share of their ends are shown as one number.
 NARROW = 1e-5
+# A regret of more than this many times the best loss is given as a number only.
+MAX_SHARE = 1e5
 
 
 class Fact(NamedTuple):
@@ -84,7 +91,10 @@ def sheet_of(certificate: Certificate) -> Sheet:
         [(name_of(name), weight) for name, weight in heaviest],
         title_of(len(heaviest), len(weights), len(witness)),
         [
-            Said(verdict_on(promise), [assumed(found) for found in promise.assumptions])
+            Said(
+                verdict_on(promise, least_trivial(certificate, promise)),
+                [assumed(found) for found in promise.assumptions],
+            )
             for promise in certificate.further
         ],
     )
@@ -211,12 +221,26 @@ def regret(certificate: Certificate) -> tuple[str, str]:
     """Return the regret and its meaning."""
     lower, upper = certificate.regret.lower, certificate.regret.upper
     if upper - lower <= NARROW * max(abs(lower), abs(certificate.loss.total)):
-        compared = "less" if upper < 0 else "more"
-        return figure(upper), f"{compared} loss than the best in hindsight"
+        return figure(upper), share_of(upper, certificate.hindsight.loss, "the best in hindsight")
     if not math.isfinite(upper):
         return f"at least {figure(lower)}", "more loss than the best in hindsight"
     how = "more" if lower >= 0 else "less" if upper <= 0 else "less or more"
     return f"{figure(lower)} to {figure(upper)}", f"{how} loss than the best in hindsight"
+
+
+def share_of(regret: float, best: float, what: str) -> str:
+    """Compare a loss with the best one, by their difference; as a share unless that says little.
+
+    >>> share_of(-1.0, 8.0, "the best"), share_of(24.0, 8.0, "the best"), share_of(1.0, 0.0, "it")
+    ('12.5% less loss than the best', '4 times the loss of the best', 'more loss than it')
+    """
+    how = "less" if regret < 0 else "more"
+    if not NARROW * best <= abs(regret) < MAX_SHARE * best:
+        return f"{how} loss than {what}"
+    share = abs(regret) / best
+    if regret > 0 and share >= 2:
+        return f"{brief(1 + share)} times the loss of {what}"
+    return f"{percent(share)} {how} loss than {what}"
 
 
 def assumed(found: Finding) -> Assumed:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from noregret.proof.certificates.certificate import Certificate
 
 # Readable on dark and light backgrounds; the words say the same without colour.
-COLOURS = {"good": "green", "bad": "bold red", "open": "magenta"}
+COLOURS = {"good": "green", "bad": "bold red", "open": "magenta", "poor": "yellow", "neutral": ""}
 BAR = 60
 
 
@@ -98,7 +98,7 @@ def figures(sheet: Sheet) -> Table:
 
 def verdict(said: Verdict) -> Group:
     """Return the verdict."""
-    parts: list[RenderableType] = [Text(said.headline, f"bold {COLOURS[said.mood]}")]
+    parts: list[RenderableType] = [Text(said.headline, f"bold {COLOURS[said.mood]}".rstrip())]
     if said.share is not None:
         parts.append(Bar(said.share, COLOURS[said.mood]))
     parts.append(Text(said.words, overflow="fold"))

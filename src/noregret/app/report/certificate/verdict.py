@@ -12,7 +12,13 @@ if TYPE_CHECKING:
 
 # The headline for a bound that holds, but exceeds the loss of a trivial predictor.
 VACUOUS = "BOUND HOLDS, BUT SAYS NOTHING HERE"
-Mood = Literal["good", "bad", "open"]
+Mood = Literal["good", "bad", "open", "poor", "neutral"]
+# Losses that are never negative, so that no regret exceeds the loss itself.
+NONNEGATIVE = {
+    *("square", "absolute", "quantile", "huber", "epsilon-insensitive"),
+    *("squared-epsilon-insensitive", "hinge", "squared-hinge", "mistake", "logistic", "log"),
+    *("softmax", "multiclass-hinge", "multiclass-mistake", "zero-one", "missed reward"),
+}
 
 
 class Verdict(NamedTuple):
@@ -21,7 +27,8 @@ class Verdict(NamedTuple):
     Parameters
     ----------
     mood
-        ``good`` if the bound held and is informative, ``bad`` if it did not hold, else ``open``.
+        ``good`` if the bound held and is informative, ``neutral`` if it held and is not, ``bad`` if
+        it did not hold, else ``open``. ``poor`` is a result no better than a plain alternative.
     headline
         The verdict in a few words.
     words
@@ -56,8 +63,25 @@ def verdict_of(certificate: Certificate, trivial: Trivial | None = None) -> Verd
     promise = certificate.theorem
     if promise is None:
         return no_theorem(certificate)
-    found = verdict_on(promise, trivial)
+    found = verdict_on(promise, least_trivial(certificate, promise, trivial))
     return found._replace(words=f"{found.words} {two_regrets(certificate)}".rstrip())
+
+
+def least_trivial(
+    certificate: Certificate, promise: Promise, trivial: Trivial | None = None
+) -> Trivial | None:
+    """Return the smallest limit that needs no theorem: a given one, or one of the certificate.
+
+    Losses are not negative, so that a regret cannot exceed the loss itself; and mistakes cannot
+    exceed the rounds.
+    """
+    found = [] if trivial is None else [trivial]
+    loss = certificate.loss.name.removeprefix("expected ")
+    if promise.quantity in ("mistakes", "corrections"):
+        found.append(Trivial(certificate.data.rounds, "the number of rounds"))
+    elif "regret" in promise.quantity and loss in NONNEGATIVE:
+        found.append(Trivial(certificate.loss.total, "the total loss itself"))
+    return min(found, key=lambda one: one.loss, default=None)
 
 
 def two_regrets(certificate: Certificate) -> str:
@@ -91,7 +115,7 @@ def verdict_on(promise: Promise, trivial: Trivial | None = None) -> Verdict:
     mood, headline, words = judged(promise)
     said = vacuous(promise.bound, trivial)
     if mood == "good" and said:
-        mood, headline = "open", VACUOUS
+        mood, headline = "neutral", VACUOUS
         words = f"{words} The bound is {said}."
     return Verdict(mood, headline, words, clean(promise.name), plain, promise.tightness)
 

@@ -12,6 +12,7 @@ from noregret.app.report.echo.words import (
     compared,
     decibel,
     delayed,
+    helped_by,
     judged,
     reduction,
     speed,
@@ -52,7 +53,7 @@ def head(result: EchoResult) -> Html:
     """Return the title, the verdict and the headline figures."""
     return header(
         title(result),
-        judged(result),
+        (helped_by(result), judged(result)),
         sentence(result),
         headline_figures(result),
         notes=[element("p", note, class_="aside") for note in result.notes],

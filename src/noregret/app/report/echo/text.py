@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from noregret.app.report.echo.words import facts, judged, sound, title
-from noregret.app.report.terminal import figures, verdict, written
+from noregret.app.report.echo.words import facts, helped_by, judged, sound, title
+from noregret.app.report.terminal import figures, lead, verdict, written
 
 if TYPE_CHECKING:
     from noregret.echo.result import EchoResult
@@ -22,7 +22,8 @@ TRY = (
 
 def summary(result: EchoResult) -> RenderableType:
     """Return the result as Rich shows it."""
-    parts: list[RenderableType] = [Text(title(result), "bold", overflow="fold"), Text()]
+    parts: list[RenderableType] = [Text(title(result), "bold", overflow="fold")]
+    parts += [*lead(helped_by(result)), Text()]
     parts += [Text(sound(result), overflow="fold"), Text(), figures(facts(result))]
     if result.notes:
         parts += [Text(), *(Text(note, overflow="fold") for note in result.notes)]

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from noregret.app.report.certificate.sheet import Fact
 from noregret.app.report.certificate.verdict import Verdict, verdict_of
+from noregret.app.report.helped import Plain, helped
 from noregret.base.numbers import duration, name_of
 
 if TYPE_CHECKING:
@@ -53,6 +54,21 @@ def judged(result: EchoResult) -> Verdict:
     if result.certificate is None:
         return Verdict("open", "NO CERTIFICATE", result.uncertified)
     return verdict_of(result.certificate)
+
+
+def helped_by(result: EchoResult) -> Verdict | None:
+    """Return whether less echo is heard than in the microphone's signal; None without an echo."""
+    found = result.erle()
+    if found is None or not math.isfinite(found.best_known):
+        return None
+    how = "less" if found.best_known >= 0 else "more"
+    words = f"{decibel(abs(found.best_known))} {how} echo than in the untouched microphone signal"
+    compared = [Plain(10 ** (-found.best_known / 10), words)]
+    if result.known is not None:
+        was, now = result.known.before, result.known.after
+        words = f"the near voice has {decibel(now)} signal to distortion, {decibel(was)} untouched"
+        compared.append(Plain(10 ** ((was - now) / 10), words))
+    return helped(compared)
 
 
 def facts(result: EchoResult) -> Iterator[Fact]:

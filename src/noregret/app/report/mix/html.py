@@ -19,6 +19,7 @@ from noregret.app.report.mix.words import (
     Line,
     bound_words,
     company,
+    helped_by,
     judged,
     lines,
     regret_words,
@@ -62,7 +63,7 @@ def head(result: MixResult) -> Html:
     """Return the title, the verdict and the figures."""
     return header(
         title(result),
-        None if result.groups else judged(result),
+        (helped_by(result), None if result.groups else judged(result)),
         sentence(result),
         headline_figures(result),
         sources=result.sources,

@@ -14,6 +14,7 @@ from noregret.app.report.mix.verdicts import verdicts
 from noregret.app.report.mix.words import (
     bound_words,
     company,
+    helped_by,
     judged,
     lines,
     notes,
@@ -27,6 +28,7 @@ from noregret.app.report.terminal import (
     bars,
     figures,
     fitting,
+    lead,
     left_out,
     verdict,
     written,
@@ -46,7 +48,15 @@ def summary(result: MixResult) -> RenderableType:
     parts: list[RenderableType] = [Text(title(result), "bold", overflow="fold")]
     if result.interrupted:
         parts.append(INTERRUPTED)
-    parts += [Text(), rounds(result), Text(), comparison(result), Text(), regret(result)]
+    parts += [
+        *lead(helped_by(result)),
+        Text(),
+        rounds(result),
+        Text(),
+        comparison(result),
+        Text(),
+        regret(result),
+    ]
     parts += [Text(), *(group_verdicts(result) if result.groups else [verdict(judged(result))])]
     parts += [Text(), *weights(result)]
     if len(result.groups) > 1:

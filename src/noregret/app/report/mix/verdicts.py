@@ -39,7 +39,10 @@ def verdicts(result: MixResult) -> list[Verdict]:
         alike = sum(other == reason for other, _ in each)
         why = "" if first.mood == "good" else first.words
         if headline == VACUOUS:
-            why = f"The bound is larger than {AVERAGE_LOSS}, so it says nothing about these series."
+            why = (
+                f"The bound is larger than the total loss itself or {AVERAGE_LOSS}, so it says"
+                " nothing about these series."
+            )
         if why and reason and alike < len(each):
             why += f" The same holds for {alike:,} of them."
         made.append(first._replace(headline=counted, words=why))

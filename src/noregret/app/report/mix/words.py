@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
 from noregret.app.report.certificate.verdict import Trivial, Verdict, vacuous, verdict_of
+from noregret.app.report.helped import Plain, helped
 from noregret.app.report.mix.experts import (
     LISTED,
     STRANGE,
@@ -17,7 +18,13 @@ from noregret.app.report.mix.experts import (
     strange,
 )
 from noregret.app.report.mix.verdicts import AVERAGE_LOSS, group_words
-from noregret.app.report.run.words import against, promise_words, sources
+from noregret.app.report.run.words import (
+    against,
+    error_against,
+    promise_words,
+    share_words,
+    sources,
+)
 from noregret.app.report.run.words import judged as run_judged
 from noregret.base.numbers import brief, clean, count, known, name_of, part_of_bound
 from noregret.hindsight.experts import BEST, MIXTURES
@@ -154,7 +161,8 @@ def regret_words(result: MixResult) -> tuple[str, str] | None:
         what = f"total loss minus that of {comparator_of(result)}{whose(result)}"
         if not math.isfinite(upper):
             return f"≥ {brief(lower)}", what
-        return brief(upper), f"{what}; {brief(upper / result.rows)} per round"
+        share = share_words(upper, certificate.hindsight.loss)
+        return brief(upper), f"{what}{share}; {brief(upper / result.rows)} per round"
     if result.regret is None:
         return None
     whom = "total loss minus that of the best expert" + (
@@ -213,6 +221,16 @@ def judged(result: MixResult) -> Verdict:
     if result.certificate is None:
         return run_judged(result)
     return verdict_of(result.certificate, trivial_of(result))
+
+
+def helped_by(result: MixResult) -> Verdict | None:
+    """Return whether the mixture is better than the plain average; None if that is not known."""
+    found = {line.kind: line for line in lines(result)} if result.rows else {}
+    ratio = found["mixture"].ratio if found else None
+    if ratio is None:
+        return None
+    words = error_against(ratio, 1.0, "the plain average of the forecasts")
+    return helped([Plain(ratio, words)]) if words else None
 
 
 def notes(result: MixResult) -> Iterator[tuple[str, str]]:

@@ -37,16 +37,16 @@ def document(heading: str, version: str, inside: Iterable[str], style: str = "")
 
 def header(
     title: str,
-    said: Verdict | None,
+    said: Iterable[Verdict | None],
     sentence: str,
     tiles: Iterable[Html],
     *,
     sources: Sequence[str] = (),
     notes: Iterable[Html] = (),
 ) -> Html:
-    """Return the title, the verdict, a summary and the headline figures."""
+    """Return the title, the verdicts (the first one leads), a summary and the headline figures."""
     found = list(tiles)
-    badge = said and element("span", said.headline, class_=f"badge {said.mood}")
+    badges = [element("span", one.headline, class_=f"badge {one.mood}") for one in said if one]
     columns = columns_of(len(found))
     return element(
         "header",
@@ -57,7 +57,7 @@ def header(
             class_="top",
         ),
         element("h1", title, title=" ".join(sources)) if sources else element("h1", title),
-        element("p", badge, class_="verdict-mark") if badge else "",
+        element("p", *badges, class_="verdict-mark") if badges else "",
         *notes,
         element("p", sentence, class_="verdict"),
         element("div", *found, class_="tiles", style=f"--columns:{columns}"),

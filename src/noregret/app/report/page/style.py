@@ -45,6 +45,9 @@ button:hover, button:focus-visible { border-color: var(--soft); }
 .badge.good { color: var(--good); background: var(--good-paper); }
 .badge.bad { color: var(--red); background: var(--bad-paper); }
 .badge.open { color: var(--violet); background: var(--open-paper); }
+.badge.poor { color: var(--orange); background: var(--card); }
+.badge.neutral { color: var(--soft); background: var(--card); }
+.badge + .badge { margin-left: 8px; }
 .verdict { font-size: 1.15rem; max-width: 46em; margin-bottom: 28px; }
 .aside, .note, figcaption p, .digest { color: var(--soft); }
 .tiles { display: flex; flex-wrap: wrap; gap: 1px;
@@ -58,6 +61,7 @@ button:hover, button:focus-visible { border-color: var(--soft); }
 .unit { font-size: 0.72em; font-weight: 600; }
 .tile.good .figure { color: var(--good); }
 .tile.bad .figure { color: var(--red); }
+.tile.neutral .figure { color: var(--soft); }
 .tile.open .figure { color: var(--violet); }
 """
 CHARTS = """
@@ -115,12 +119,14 @@ thead .number { font-weight: 400; }
 .promise p { margin: 0 0 6px; }
 .promise.good { border-color: var(--good); }
 .promise.bad { border-color: var(--red); }
+.promise.neutral { border-color: var(--line); }
 .theorem { color: var(--soft); font-size: 0.92rem; }
 .promise p:last-child { margin: 0; }
 .meter { height: 7px; border-radius: 4px; background: var(--line); margin: 8px 0 12px; }
 .meter div { height: 7px; border-radius: 4px; background: var(--violet); }
 .good .meter div { background: var(--good); }
 .bad .meter div { background: var(--red); }
+.neutral .meter div { background: var(--soft); }
 .sheet th { white-space: nowrap; padding-right: 28px; }
 .sheet td:last-child { width: 99%; }
 .assumptions { margin-top: 26px; }

@@ -19,6 +19,7 @@ from noregret.app.report.page.markup import Html, element
 from noregret.app.report.page.sections import again_section, bound_tile, facts, section, shown
 from noregret.app.report.portfolio.words import (
     compared,
+    helped_by,
     judged,
     money,
     sentence,
@@ -56,7 +57,7 @@ def head(outcome: Outcome) -> Html:
     note = element("p", f"Note: {outcome.note}.", class_="verdict")
     return header(
         title(outcome),
-        judged(outcome),
+        (helped_by(outcome), judged(outcome)),
         sentence(outcome),
         headline_figures(outcome),
         sources=outcome.sources,

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from noregret.app.report.portfolio.words import facts, judged, title
-from noregret.app.report.terminal import figures, verdict, written
+from noregret.app.report.portfolio.words import facts, helped_by, judged, title
+from noregret.app.report.terminal import figures, lead, verdict, written
 
 if TYPE_CHECKING:
     from noregret.app.results.portfolio import Outcome
@@ -18,6 +18,7 @@ def summary(outcome: Outcome) -> RenderableType:
     """Return the outcome as Rich shows it."""
     parts: list[RenderableType] = [
         Text(title(outcome), "bold", overflow="fold"),
+        *lead(helped_by(outcome)),
         Text(),
         figures(facts(outcome)),
         Text(),

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from noregret.app.report.certificate.sheet import Fact
 from noregret.app.report.certificate.verdict import Trivial, Verdict, bound_words, verdict_of
+from noregret.app.report.helped import Plain, helped
 from noregret.app.report.run.words import sources
 from noregret.base.numbers import brief, clean, count, duration, name_of, percent
 
@@ -114,6 +115,16 @@ def trivial_of(outcome: Outcome) -> Trivial:
 def judged(outcome: Outcome) -> Verdict:
     """Return the verdict of the certificate."""
     return verdict_of(outcome.certificate, trivial_of(outcome))
+
+
+def helped_by(outcome: Outcome) -> Verdict | None:
+    """Return whether the strategy ends with more than equal shares, rebalanced every round."""
+    mine, other = outcome.log_wealth, outcome.uniform
+    how = compared(mine, other)
+    if not how:
+        return None
+    words = f"{money(mine)} from 1, against {money(other)} with equal shares: {how}"
+    return helped([Plain(math.exp(min(700.0, other - mine)), words)])
 
 
 def sentence(outcome: Outcome) -> str:

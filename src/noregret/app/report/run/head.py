@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from noregret.app.report.page.document import header, tile
 from noregret.app.report.page.markup import Html, element
 from noregret.app.report.page.sections import bound_tile
+from noregret.app.report.run.helped import helped_by
 from noregret.app.report.run.words import (
     Measure,
     accuracy_words,
@@ -19,7 +20,7 @@ from noregret.app.report.run.words import (
     explained_words,
     judged,
     measure_of,
-    previous_value,
+    over_same,
     regret,
     sentence,
     standing_of,
@@ -35,7 +36,7 @@ def head(result: Result) -> Html:
     """Return the title, the figures and the verdict."""
     return header(
         title(result),
-        judged(result),
+        (helped_by(result), judged(result)),
         sentence(result),
         headline_figures(result),
         sources=result.sources,
@@ -91,7 +92,8 @@ def versus(result: Result, error: Measure) -> Iterable[Html]:
         value = f"{brief(error.constant)} with {constant_words(result)}"
         yield tile("vs best constant", compared(error.mine, error.constant) or "–", value)
     if error.previous is not None:
-        value = f"{brief(error.previous)} when {previous_value(result, error)}"
+        value = f"{brief(error.previous)} when repeating the previous value"
+        value += over_same(result, error)
         yield tile("vs previous value", compared(error.compared, error.previous) or "–", value)
     if error.initial is not None:
         value = f"{brief(error.initial)} by the initial predictions alone"

@@ -12,6 +12,7 @@ from rich.text import Text
 
 from noregret.app.report.certificate.sheet import Fact
 from noregret.app.report.certificate.verdict import bound_words, two_regrets
+from noregret.app.report.run.helped import helped_by
 from noregret.app.report.run.words import (
     MEASURES,
     accuracy_words,
@@ -24,7 +25,7 @@ from noregret.app.report.run.words import (
     judged,
     lost,
     measure_of,
-    previous_value,
+    over_same,
     regret,
     regret_per_group,
     since,
@@ -33,7 +34,15 @@ from noregret.app.report.run.words import (
     title,
     took,
 )
-from noregret.app.report.terminal import INTERRUPTED, bars, figures, left_out, verdict, written
+from noregret.app.report.terminal import (
+    INTERRUPTED,
+    bars,
+    figures,
+    lead,
+    left_out,
+    verdict,
+    written,
+)
 from noregret.base.numbers import (
     brief,
     clean,
@@ -62,7 +71,8 @@ def summary(result: Result) -> RenderableType:
     parts: list[RenderableType] = [Text(title(result), "bold", overflow="fold")]
     if result.interrupted:
         parts.append(INTERRUPTED)
-    parts += [Text(), figures(facts(result)), Text(), verdict(judged(result))]
+    parts += [*lead(helped_by(result)), Text(), figures(facts(result))]
+    parts += [Text(), verdict(judged(result))]
     if 2 <= len(result.measures.classes) <= MAX_MATRIX:
         parts += [Text(), *confusion(result)]
     if result.found is not None:
@@ -107,9 +117,9 @@ def errors(result: Result) -> Iterator[Fact]:
         how = error_against(error.mine, error.constant, what, error.name) or what
         yield Fact("  constant", brief(error.constant), how)
     if error.previous is not None:
-        what = previous_value(result, error)
+        what = "repeating the previous value"
         how = error_against(error.compared, error.previous, what, error.name) or what
-        yield Fact("  previous", brief(error.previous), how)
+        yield Fact("  previous", brief(error.previous), how + over_same(result, error))
     if error.initial is not None:
         what = "the initial predictions alone"
         how = error_against(error.mine, error.initial, what, error.name) or what

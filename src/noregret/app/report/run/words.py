@@ -7,7 +7,13 @@ import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from noregret.app.report.certificate.sheet import NARROW, class_words, loss_of
-from noregret.app.report.certificate.verdict import Trivial, Verdict, vacuous, verdict_of
+from noregret.app.report.certificate.verdict import (
+    Trivial,
+    Verdict,
+    least_trivial,
+    vacuous,
+    verdict_of,
+)
 from noregret.base.numbers import brief, clean, count, duration, known, megabytes, name_of, percent
 from noregret.limits import INTERCEPT
 
@@ -96,8 +102,8 @@ def measure_of(result: Result) -> Measure:
         for found in (result.measures.previous, result.measures.initial)
     )
     same = result.measures.previous
-    over_same = {"RMSE": same.mine_rmse, "MAE": same.mine_mae}.get(name)
-    return Measure(name, mine, constant, hindsight, before, initial, over_same)
+    rest = {"RMSE": same.mine_rmse, "MAE": same.mine_mae}.get(name)
+    return Measure(name, mine, constant, hindsight, before, initial, rest)
 
 
 def since(result: Result) -> str:
@@ -105,12 +111,11 @@ def since(result: Result) -> str:
     return f"from row 2{' of each group' if result.by_group else ''} on"
 
 
-def previous_value(result: Result, error: Measure) -> str:
-    """Name the previous value as a prediction, with its rows if leaving out the first matters."""
-    what = "repeating the previous value"
-    if compared(error.compared, error.previous) == compared(error.mine, error.previous):
-        return what
-    return f"{what}, {since(result)}"
+def over_same(result: Result, error: Measure) -> str:
+    """Return the error over the rows with a previous value, if leaving out the first matters."""
+    if error.compared is None or brief(error.compared) == brief(error.mine or 0.0):
+        return ""
+    return f" (against {brief(error.compared)}, {since(result)})"
 
 
 def accuracy_words(result: Result) -> str:
@@ -306,7 +311,15 @@ def regret(result: Result) -> tuple[str, str] | None:
     ends, best = certificate.regret, certificate.hindsight
     of_all = " for all groups" if certificate.groups is not None else ""
     about = f"total loss minus that of the best fixed model{of_all}"
+    if is_narrow(ends, result.total):
+        about += share_words(ends.upper, best.loss)
     return regret_words(result, ends, about, best.seconds, least_words(result))
+
+
+def share_words(regret: float, best: float) -> str:
+    """Return a regret as a share of the best loss; empty if that loss is nearly zero."""
+    share = regret / best if best > 0 else math.inf
+    return f"; {percent(share)} of it" if abs(share) < MAX_EXACT_RATIO else ""
 
 
 def regret_per_group(result: Result, grouped: Grouped) -> tuple[str, str]:
@@ -431,7 +444,7 @@ def promise_words(result: Result, trivial: Trivial | None = None) -> str:
         return "No theorem covers these parameters, so no bound is claimed."
     promise = certificate.theorem
     if promise is not None and promise.holds:
-        said = vacuous(promise.bound, trivial)
+        said = vacuous(promise.bound, least_trivial(certificate, promise, trivial))
         if said:
             return f"The theorem's bound holds, but it is {said}."
         return "The theorem's promise was kept."

@@ -1,0 +1,49 @@
+"""Whether a result is better than the plain alternative: the first line of every summary."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from noregret.app.report.certificate.verdict import Verdict
+
+HELPED, SAME, WORSE = "HELPED", "NO DIFFERENCE", "DID NOT HELP"
+# Ratios nearer to 1 are no difference.
+CLOSE = 1e-5
+
+
+class Plain(NamedTuple):
+    """A comparison with an alternative that takes no learning.
+
+    Parameters
+    ----------
+    ratio
+        The error divided by that of the alternative; below 1, the result is better.
+    words
+        The comparison in words.
+    """
+
+    ratio: float
+    words: str
+
+
+def helped(found: Iterable[Plain]) -> Verdict | None:
+    """Return whether a result is better than every alternative; None if there is none.
+
+    >>> helped([Plain(0.5, "50% less error than the mean"), Plain(2.0, "twice the last value's")])
+    Verdict(mood='poor', headline='DID NOT HELP', words="Twice the last value's, but 50% less error\
+ than the mean.", theorem='', promise='', share=None)
+    """
+    compared = list(found)
+    if not compared:
+        return None
+    better = [one for one in compared if one.ratio < 1 - CLOSE]
+    worse = [one for one in compared if one.ratio > 1 + CLOSE]
+    same = [one for one in compared if one not in better and one not in worse]
+    told, but = (worse, [*same, *better]) if worse else (better, same)
+    mood, headline = ("poor", WORSE) if worse else ("good", HELPED)
+    if not told:
+        mood, headline, told, but = "neutral", SAME, same, []
+    words = ", and ".join(one.words for one in told)
+    words += "".join(f", but {one.words}" for one in but)
+    return Verdict(mood, headline, f"{words[:1].upper()}{words[1:]}.")  # type: ignore[arg-type]
