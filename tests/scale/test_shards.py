@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import copy
 import json
 import math
 from collections.abc import Iterator
@@ -21,7 +22,7 @@ from noregret.errors import CertificateError, NoRegretError
 from noregret.proof.certificates.certificate import seal
 from noregret.proof.game.shards import Sharded, play_shards
 from noregret.proof.record.parts_digest import Part
-from noregret.scale import play
+from noregret.scale import mixture, play
 from tests.scale.inline import Inline
 from tests.scale.test_fitting import read
 from tests.scale.test_groups_on_workers import made, small_parts
@@ -291,3 +292,67 @@ def test_what_shards_cannot_do_is_refused(tmp_path: Path) -> None:
         play(trained, path, "y", pool=pool)
     with pytest.raises(TypeError, match="such as Vaw"):
         play(streams, path, "y", pool=pool)  # type: ignore[arg-type]
+
+
+# Data far from zero.
+
+
+def test_rows_are_kept_where_sums_have_too_few_digits(tmp_path: Path) -> None:
+    X, y = numbers(200)
+    path = tmp_path / "rows.csv"
+    rows = zip(X.tolist(), (y + 1e6).tolist(), strict=True)
+    path.write_text("a,b,y\n" + "".join(f"{a},{b},{t}\n" for (a, b), t in rows))
+    options: dict[str, Any] = {"shards": 4, "intercept": True}
+    with pytest.raises(NoRegretError, match="play with keep='rows'"):
+        play(nr.Vaw(), path, "y", pool=Inline(1), **options).certificate()
+    found = [
+        play(nr.Vaw(), path, "y", pool=Inline(workers), keep="rows", **options).certificate()
+        for workers in (1, 3)
+    ]
+    assert found[0] == found[1]
+    A = np.column_stack([X, np.ones(len(y))])  # centred here, so that nothing is lost
+    best = np.sum((y - A @ np.linalg.lstsq(A, y, rcond=None)[0]) ** 2)
+    assert found[0].hindsight.loss == pytest.approx(best, rel=1e-6)
+    assert found[0].theorem is not None
+    assert found[0].theorem.holds
+    assert nr.verify(found[0], path).confirmed
+    with pytest.raises(ValueError, match="unknown keep"):
+        play(nr.Vaw(), path, "y", pool=Inline(1), keep="all")
+
+
+# One model of all shards.
+
+
+def test_the_mixture_of_shards_keeps_its_promise_about_later_rows(tmp_path: Path) -> None:
+    X, y = numbers(300)
+    y[:100] = -y[:100]  # the first shard learns something else
+    path = tmp_path / "rows.csv"
+    rows = zip(X[:200].tolist(), y[:200].tolist(), strict=True)
+    path.write_text("a,b,y\n" + "".join(f"{a},{b},{t}\n" for (a, b), t in rows))
+    game = play(nr.Vaw(), path, "y", shards=2, pool=Inline(2))
+    before = [learner.weights.tobytes() for learner in game.learners]
+    model = mixture(game)
+    model.save(tmp_path / "model")
+    later = [({"a": a, "b": b}, t) for (a, b), t in zip(X[200:].tolist(), y[200:], strict=True)]
+    played = nr.play(nr.load(tmp_path / "model"), later)
+    # The shards' models go on, each by itself.
+    losses = []
+    for learner in game.learners:
+        alone = copy.deepcopy(learner)
+        loss = 0.0
+        for x, t in later:
+            loss += (alone.predict_one(x) - t) ** 2
+            alone.learn_one(x, t)
+        losses.append(loss)
+    certificate = played.certificate()
+    assert certificate.hindsight.loss == pytest.approx(min(losses), rel=1e-12)
+    assert losses[1] < losses[0]
+    assert certificate.theorem is not None
+    assert certificate.theorem.holds
+    assert certificate.theorem.measured == pytest.approx(played.loss - min(losses), rel=1e-9)
+    assert nr.verify(certificate, played.advice, played.outcomes).confirmed
+    assert played.experts.weights["shard 2"] > 0.9
+    assert [learner.weights.tobytes() for learner in game.learners] == before
+    with pytest.raises(TypeError, match="game of shards"):
+        mixture(nr.play(nr.Vaw(), X, y))
+    assert "shard 01" in mixture(play(nr.Vaw(), path, "y", shards=11, pool=Inline(1))).members

@@ -6,14 +6,14 @@ it can be repeated anywhere, and a lost worker costs only time. Large results go
 folder that all workers can use.
 
 ``Processes`` are workers on this machine, ``RayCluster`` those of a Ray cluster. ``fit`` fits a
-method that needs only sums, ``play`` plays shards of the rows with a learner each, ``tournament``
-plays all rows with many learners and mixes them, and ``rows`` holds rows for
-``noregret.hindsight``.
+method that needs only sums, ``play`` plays shards of the rows with a learner each, whose
+``mixture`` is one model, ``tournament`` plays all rows with many learners and mixes them, and
+``rows`` holds rows for ``noregret.hindsight``.
 """
 
 from noregret.scale.contest import grid, tournament
 from noregret.scale.fitting import fit
-from noregret.scale.playing import play
+from noregret.scale.playing import mixture, play
 from noregret.scale.pool import Pool, pool_of
 from noregret.scale.processes import Processes
 from noregret.scale.ray_cluster import RayCluster
@@ -26,6 +26,7 @@ __all__ = [
     "SpreadRows",
     "fit",
     "grid",
+    "mixture",
     "play",
     "pool_of",
     "rows",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -9,20 +10,27 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from noregret.base.model_file import dumps, loads
-from noregret.checks import whole
+from noregret.checks import one_of, whole
 from noregret.errors import NoRegretError
+from noregret.experts.ensemble import Experts
+from noregret.experts.masters.blend import Blend
 from noregret.linear.learner import Learner
 from noregret.proof.game.game import Game
 from noregret.proof.game.play_blocks import play_block
-from noregret.proof.game.shards import Shard, Sharded, ShardsGame
-from noregret.proof.record.parts_digest import BLOCK_ROWS, MAX_PARTS
+from noregret.proof.game.shards import Shard, Sharded, ShardsGame, rows_of
+from noregret.proof.record.pages import Pages
+from noregret.proof.record.parts_digest import BLOCK_ROWS, MAX_PARTS, PartsDigest
 from noregret.scale.fitting import stream_of
 from noregret.scale.pool import Pool
 from noregret.scale.processes import Processes
 from noregret.scale.survey import Survey, surveyed
 
 if TYPE_CHECKING:
+    from noregret.experts.master import Master
     from noregret.streams.stream import Stream
+
+# What can be kept for hindsight.
+KEEP = ("sums", "rows")
 
 
 @dataclass(frozen=True)
@@ -41,6 +49,7 @@ def play(
     target: str | None = None,
     *,
     shards: int | None = None,
+    keep: str = "sums",
     pool: Pool | None = None,
     **options: Any,
 ) -> ShardsGame:
@@ -57,6 +66,11 @@ def play(
         The column that holds the outcomes.
     shards
         The number of shards, each with as many consecutive rows; by default one per file.
+    keep
+        What to keep for hindsight: ``sums`` over the rows, or ``rows``. Sums have too few digits
+        for a certificate if the best predictor's loss is tiny compared with the squares of outcomes
+        or columns, such as prices that are all near 1,000. Then keep the rows: this process reads
+        the files once more, and writes most rows to a temporary file.
     pool
         The workers; by default as many processes as there are processors.
     **options
@@ -90,15 +104,18 @@ def play(
     if learner.rounds:
         raise NoRegretError(f"this {learner.name} has learned before", "take a new one")
     sharded, stream = Sharded(learner), stream_of(data, target, options)
+    one_of("keep", keep, KEEP)
     if shards is not None and whole("shards", shards) > MAX_PARTS:
         raise ValueError(f"shards must be at most {MAX_PARTS:,}: got {shards}")
     if pool is None:
         with Processes() as made:
-            return played(sharded, stream, shards, made)
-    return played(sharded, stream, shards, pool)
+            return played(sharded, stream, shards, keep, made)
+    return played(sharded, stream, shards, keep, pool)
 
 
-def played(sharded: Sharded, stream: Stream, shards: int | None, pool: Pool) -> ShardsGame:
+def played(
+    sharded: Sharded, stream: Stream, shards: int | None, keep: str, pool: Pool
+) -> ShardsGame:
     """Play the shards of a stream."""
     survey = surveyed(stream, pool)
     model, tasks = dumps(sharded.learner), []
@@ -108,7 +125,8 @@ def played(sharded: Sharded, stream: Stream, shards: int | None, pool: Pool) -> 
     found = list(pool.map(shard_of, tasks))
     results = [shard for shard, _ in found]
     learners: list[Any] = [loads(model, "the learner") for _, model in found]
-    game = ShardsGame(sharded, results, learners)
+    pages = pages_of(sharded, results, stream) if keep == "rows" else None
+    game = ShardsGame(sharded, results, learners, pages)
     notes = (note for shard in results for note in shard.notes)
     game.describe(
         tuple(dict.fromkeys([*survey.transforms, *notes])),
@@ -116,6 +134,55 @@ def played(sharded: Sharded, stream: Stream, shards: int | None, pool: Pool) -> 
         survey.feature_names(game.width),
     )
     return game
+
+
+def pages_of(sharded: Sharded, shards: list[Shard], stream: Stream) -> Pages:
+    """Read the rows that workers have played, and keep them."""
+    ledger = rows_of(sharded, [shard.part.rounds for shard in shards], stream).ledger
+    assert isinstance(ledger.digest, PartsDigest)
+    assert ledger.pages is not None
+    if [part.digest for part in ledger.digest.parts] != [shard.part.digest for shard in shards]:
+        raise NoRegretError("the data have changed since they were played", "play them again")
+    return ledger.pages
+
+
+def mixture(game: ShardsGame, master: Master | None = None) -> Experts:
+    r"""Return the models of all shards as one model: an ensemble that predicts and learns on.
+
+    Parameters
+    ----------
+    game
+        The game of the shards, from ``play``. It does not change.
+    master
+        The untrained master that mixes them; by default ``Blend()``.
+
+    Returns
+    -------
+    Experts
+        It begins with equal weights, and can be saved. The promise of its master is about the rows
+        that it learns from now on: its loss is nearly that of the best of the shards' models, each
+        of which learns on.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> from noregret import Vaw
+    >>> from noregret.scale import Processes, mixture, play
+    >>> file = pathlib.Path(tempfile.mkdtemp()) / "days.csv"
+    >>> _ = file.write_text("sun,sold\n" + "1,4\n2,7\n" * 50)
+    >>> with Processes(1) as pool:
+    ...     model = mixture(play(Vaw(), file, "sold", shards=2, pool=pool))
+    >>> round(model.predict_one({"sun": 2.0}), 1)
+    6.9
+    """
+    if not isinstance(game, ShardsGame) or not game.learners:
+        raise TypeError(f"give the game of shards that play returns: got {game!r}")
+    digits = len(str(len(game.learners)))
+    named = {
+        f"shard {number:0{digits}}": copy.deepcopy(learner)
+        for number, learner in enumerate(game.learners, 1)
+    }
+    return Experts(named, Blend() if master is None else master)
 
 
 def ends_of(survey: Survey, shards: int | None) -> list[int]:

@@ -12,7 +12,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -112,8 +112,6 @@ class ShardsGame(Certifiable):
     pages
         The rows of all shards, if they were kept.
     """
-
-    rows_cure: ClassVar[str] = "play without shards: noregret.play(…, keep='rows')"
 
     def __init__(
         self,
@@ -244,6 +242,21 @@ def books_of(books: Sequence[Books]) -> Books:
 # A replay by one process.
 
 
+def rows_of(
+    learner: Sharded,
+    sizes: Sequence[int],
+    stream: Any,
+    outcomes: Any = None,
+    target: str | None = None,
+) -> Game:
+    """Read data, and keep their rows, digested in shards of these sizes."""
+    intake = Game(FixedPredictor(learner.learner.engine.loss), keep="rows", progress=False)
+    intake.ledger.digest = PartsDigest(sizes=sizes)
+    intake.play(stream, outcomes, target=target)
+    intake.ledger.check()
+    return intake
+
+
 def play_shards(
     learner: Sharded,
     parts: Sequence[Part],
@@ -252,11 +265,8 @@ def play_shards(
     target: str | None = None,
 ) -> ShardsGame:
     """Play the shards of data one after the other, and keep the rows."""
-    intake = Game(FixedPredictor(learner.learner.engine.loss), keep="rows", progress=False)
-    intake.ledger.digest = PartsDigest(sizes=[part.rounds for part in parts])
-    intake.play(stream, outcomes, target=target)
+    intake = rows_of(learner, [part.rounds for part in parts], stream, outcomes, target)
     ledger = intake.ledger
-    ledger.check()
     assert isinstance(ledger.digest, PartsDigest)
     assert ledger.pages is not None
     found = ledger.digest.parts
