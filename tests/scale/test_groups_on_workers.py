@@ -113,6 +113,38 @@ def test_workers_make_the_same_bits(kind: str, tmp_path: Path, small_parts: None
     assert several["predictions"] == alone["predictions"]
 
 
+@pytest.mark.parametrize("kind", FORMS)
+def test_workers_make_the_same_certificate(kind: str, tmp_path: Path, small_parts: None) -> None:
+    files = made(kind, tmp_path)
+    learner = () if kind in ("csv", "classes") else ("--learner", "vaw")
+    asked = ("run", *files, "--target", "sold", "--group", "shop", "--quiet", *learner)
+    one, two = tmp_path / "one.json", tmp_path / "two.json"
+    done(*asked, "--look-back", "60", "--certificate", one)
+    workers = ("--workers", "2" if kind == "csv" else "1")
+    done(*asked, "--look-back", "60", "--certificate", two, *workers)
+    assert two.read_text() == one.read_text()
+    assert json.loads(two.read_text())["groups"]["keys"] == 40
+    if kind == "csv" or THOROUGH:
+        assert "every figure follows from these data" in done("verify", two, *files)
+
+
+def test_a_certificate_of_workers_covers_only_the_rows_that_were_learned(
+    tmp_path: Path, small_parts: None
+) -> None:
+    path = write_csv(table(), tmp_path / "rows.csv")
+    lines = path.read_text().splitlines()
+    lines[1_200] = lines[1_200].replace(lines[1_200].split(",")[2], "1e200")
+    path.write_text("\n".join(lines))
+    asked = ("run", path, "--target", "sold", "--group", "shop", "--on-error", "skip", "--quiet")
+    found: list[str] = []
+    for more in ((), ("--workers", "1")):
+        proof = tmp_path / f"{len(found)}.json"
+        done(*asked, "--learner", "vaw", "--certificate", proof, *more)
+        found.append(proof.read_text())
+    assert found[0] == found[1]
+    assert json.loads(found[1])["data"]["rounds"] == ROWS - 1
+
+
 @pytest.mark.parametrize("workers", [(), ("--workers", "2")])
 def test_a_bad_row_is_named_by_its_line(
     workers: tuple[str, ...], tmp_path: Path, small_parts: None

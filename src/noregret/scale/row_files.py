@@ -32,12 +32,19 @@ def rows_in(blocks: list[Block], order: NDArray[np.int64]) -> dict[str, NDArray[
     indices = [each.indices[part] for each, part in zip(rows, inside, strict=True)]
     data = [each.data[part] for each, part in zip(rows, inside, strict=True)]
     lengths = np.concatenate([np.zeros(0, np.int64), *(np.diff(each.starts) for each in rows)])
-    entries = ranges(ends_of(lengths)[:-1][order], lengths[order])
-    return {
-        "starts": ends_of(lengths[order]),
-        "indices": np.concatenate([np.zeros(0, np.int32), *indices])[entries],
-        "data": np.concatenate([np.zeros(0), *data])[entries],
-    }
+    joined = Sparse(
+        ends_of(lengths),
+        np.concatenate([np.zeros(0, np.int32), *indices]),
+        np.concatenate([np.zeros(0), *data]),
+    )
+    return in_order(joined, order)._asdict()
+
+
+def in_order(rows: Sparse, order: NDArray[np.int64]) -> Sparse:
+    """Return rows in another order."""
+    lengths = np.diff(rows.starts)
+    entries = ranges(rows.starts[:-1][order], lengths[order])
+    return Sparse(ends_of(lengths[order]), rows.indices[entries], rows.data[entries])
 
 
 def ends_of(lengths: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -113,6 +113,7 @@ def split(task: Splitting) -> list[Fault]:
         booleans=any(block.booleans for block in blocks),
         positions={name: dates.last[name] for name in sorted(dates.own)},
         borrowed={name: start.get(name) for name in sorted(dates.borrowed)},
+        transforms=reading.transforms,
     )
     return faults
 
@@ -129,6 +130,12 @@ def tags_of(blocks: list[Block]) -> dict[str, NDArray[Any]]:
         found = [numbers.setdefault(tag, len(numbers)) for tag in tags]
         codes.append(np.array(found, dtype=np.int64)[where])
     return {"tags": as_text(list(numbers)), "tag_codes": np.concatenate(codes)}
+
+
+def keys_of(text: NDArray[np.uint8]) -> list[Any]:
+    """Return keys that were written as text."""
+    keys = json.loads(text.tobytes())
+    return [tuple(key) if isinstance(key, list) else key for key in keys]
 
 
 class KeyTexts:

@@ -13,7 +13,7 @@ import math
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import count
+from itertools import count, pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -25,13 +25,22 @@ from noregret.errors import NoRegretError, Place
 from noregret.linear.groups import Groups
 from noregret.linear.keyed_rows import worst_first
 from noregret.linear.learner import is_of_classes
-from noregret.proof.game.grouping import Grouping
+from noregret.proof.game.grouping import MAX_KNOWN, Grouping
 from noregret.proof.game.play_blocks import Played
 from noregret.scale.parts import Data, located, parts_of
-from noregret.scale.row_files import Stored, as_text, file_digest, stored, write
-from noregret.scale.split_rows import Splitting, bucket_count, bucket_rows, split
+from noregret.scale.row_files import (
+    Stored,
+    as_text,
+    file_digest,
+    in_order,
+    moved,
+    stored,
+    write,
+)
+from noregret.scale.split_rows import Splitting, bucket_count, bucket_rows, keys_of, split
+from noregret.scale.survey import check_alike
 from noregret.scale.work_folder import Interrupted, work_folder
-from noregret.streams.block import Block, Fault
+from noregret.streams.block import Block, Fault, Sparse
 from noregret.streams.open_file import stamp_of
 from noregret.streams.source import Indivisible, Part
 
@@ -148,34 +157,28 @@ def models_of(file: str) -> str:
     return f"{file}.models"
 
 
-class FoundGroups:
+class FoundGroups(Groups):
     """The groups that workers have played: their figures, and their models if they were wanted."""
 
     def __init__(self, learner: Learner) -> None:
-        self.models = Groups(learner)
-        self.keys: list[Key] = []
-        self.rounds: list[int] = []
-        self.losses: list[float] = []
+        super().__init__(learner)
+        self.found: tuple[list[Key], list[int], list[float]] = [], [], []
 
     def take(self, played: Stored, models: str | None) -> None:
         """Add the groups of a bucket."""
-        keys = json.loads(played["keys"].tobytes())
-        self.keys += [tuple(key) if isinstance(key, list) else key for key in keys]
-        self.rounds += played["rounds"].tolist()
-        self.losses += played["losses"].tolist()
+        keys, rounds, losses = self.found
+        keys += keys_of(played["keys"])
+        rounds += played["rounds"].tolist()
+        losses += played["losses"].tolist()
         if models is not None:
-            self.models.add_file(models)
+            self.add_file(models)
 
     def figures(self) -> tuple[list[Key], list[int], list[float]]:
         """Return the keys, rounds and losses, those with the largest mean loss first."""
-        return worst_first(self.keys, self.rounds, self.losses)
-
-    def save(self, path: str, stream: Any = None) -> None:
-        """Write the models, as ``Groups.save`` does."""
-        self.models.save(path, stream)
+        return worst_first(*self.found)
 
 
-class SpreadGrouping:
+class SpreadGrouping(Grouping):
     """The learners of all groups, played by several workers.
 
     Parameters
@@ -201,10 +204,9 @@ class SpreadGrouping:
         saved: bool = True,
         tagged: bool = True,
     ) -> None:
+        self.found = FoundGroups(learner)
+        super().__init__(self.found, columns)
         self.learner, self.columns, self.pool = learner, tuple(columns), pool
-        self.groups = FoundGroups(learner)
-        self.rounds = self.mistakes = 0
-        self.loss = 0.0
         self.within, self.folder = folder, ""
         self.saved, self.tagged = saved, tagged
 
@@ -239,6 +241,9 @@ class SpreadGrouping:
         if stops and (bad := next((each[0] for each in faults if each), None)):
             raise bad.error
         done = list(map(Stored, files))
+        if self.record is not None:
+            ways = [tuple(each.facts["transforms"]) for each in done]
+            check_alike(reading.transforms, ways, [data.given[part.file] for part in parts])
         names, places = merged(reading.vocabulary.names(), [each.facts["names"] for each in done])
         filled = np.sum([np.diff(each["spans"]) > 0 for each in done], axis=0)
         job = Job(
@@ -261,10 +266,10 @@ class SpreadGrouping:
         played = {task.number: Stored(task.file) for task in tasks}
         for number, bucket in played.items():
             file = self.file(f"bucket-{number}")
-            self.groups.take(bucket, models_of(file) if self.saved else None)
+            self.found.take(bucket, models_of(file) if self.saved else None)
             self.rounds += bucket.facts["rounds"]
             self.mistakes += bucket.facts["mistakes"]
-        self.loss = math.fsum(self.groups.losses)
+        self.loss = math.fsum(self.found.found[2])
         classes = None if reading.classes is None else reading.classes.names
         for number, part in enumerate(parts):
             block, said = part_of(number, done[number], played)
@@ -278,7 +283,24 @@ class SpreadGrouping:
             told.sort(key=lambda fault: fault.row)
             if classes is not None:
                 block, said = renumbered(block, said, done[number].facts["classes"], classes)
+            if self.record is not None:
+                assert said.kept is not None
+                X = rows_of(done[number], places[number], job.known)
+                self.record(reading, replace(block, X=X), self.codes_of(done[number]), said.kept)
             observe(block, said._replace(refused=[error for _, error in told]))
+
+    def codes_of(self, part: Stored) -> NDArray[np.int64]:
+        """Return the number of each row's group in a part, in the order of its rows."""
+        numbers = [np.zeros(0, np.int64)]
+        for bucket, (first, stop) in enumerate(pairwise(part["spans"].tolist())):
+            keys = keys_of(part["keys"][slice(*part["key_spans"][bucket : bucket + 2].tolist())])
+            own = np.array(list(map(self.keys.code, keys)), dtype=np.int64)
+            numbers.append(own[part["codes"][first:stop]])
+        if len(self.keys.names) > MAX_KNOWN:
+            self.keys.era = 1  # one process would have given them other numbers
+        found = np.empty(len(part["order"]), np.int64)
+        found[part["order"]] = np.concatenate(numbers)
+        return found
 
     def file(self, name: str) -> str:
         """Return the path of an intermediate file."""
@@ -377,6 +399,18 @@ def part_of(number: int, part: Stored, played: dict[int, Stored]) -> tuple[Block
     block = Block(np.zeros((len(y), 0)), y, lambda row: Place(), {}, tags=tags)
     block.booleans = part.facts["booleans"]
     return block, Played(there, [], scores, chances, groups=gathered("groups").astype(np.int64))
+
+
+def rows_of(part: Stored, places: NDArray[np.int32], known: int) -> Floats | Sparse:
+    """Return the features of a part's rows at their positions, in the order of the rows."""
+    where = np.empty(len(part["order"]), np.int64)
+    where[part["order"]] = np.arange(len(where))
+    if "X" in part:
+        X: Floats = part["X"][where]
+        return X
+    return in_order(
+        moved(Sparse(part["starts"], part["indices"], part["data"]), places, known), where
+    )
 
 
 def renumbered(

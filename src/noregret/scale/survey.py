@@ -236,14 +236,8 @@ def surveyed(stream: Stream, pool: Pool) -> Survey:
         except Indivisible:
             continue
     transforms = reading.transforms
-    for each, part in zip(found, parts, strict=True):
-        if each.transforms != transforms:
-            other = sorted({*each.transforms} ^ {*transforms})
-            raise NoRegretError(
-                f"this file reads in another way than the first rows of all ({', '.join(other)})",
-                Use("workers", text="leave {} out, or say how to read all of them"),
-                file=stream.paths[part.file],
-            )
+    files = [stream.paths[part.file] for part in parts]
+    check_alike(transforms, [each.transforms for each in found], files)
     names = reading.vocabulary.names(0)
     known = dict(zip(names, count(), strict=False))
     places = [
@@ -254,6 +248,20 @@ def surveyed(stream: Stream, pool: Pool) -> Survey:
     columns = Columns(reading.options, reading.named, list(known), max(width, reading.width))
     ends = list(accumulate(each.rows for each in found))
     return Survey(here, parts, ends, columns, len(names), places, transforms, reading.stream.target)
+
+
+def check_alike(
+    transforms: tuple[str, ...], found: Sequence[tuple[str, ...]], files: Sequence[str]
+) -> None:
+    """Raise an error if a part was read in another way than the first rows."""
+    for each, file in zip(found, files, strict=True):
+        if each != transforms:
+            other = sorted({*each} ^ {*transforms})
+            raise NoRegretError(
+                f"this file reads in another way than the first rows of all ({', '.join(other)})",
+                Use("workers", text="leave {} out, or say how to read all of them"),
+                file=file,
+            )
 
 
 def check(options: Options) -> None:

@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 import noregret
-from tests.app.run.commands import command, done, refused
+from tests.app.run.commands import command, done
 
 rng = np.random.default_rng(3)
 FRAME = pd.DataFrame(
@@ -139,12 +139,9 @@ def test_time_that_runs_out_leaves_groups_open(tmp_path: Path) -> None:
 
 
 def test_what_is_not_certified_says_so(tmp_path: Path) -> None:
-    file, proof = written(FRAME, tmp_path / "sales.csv"), tmp_path / "proof.json"
+    file = written(FRAME, tmp_path / "sales.csv")
     run = ("run", file, "--target", "sold", "--group", "shop")
     assert "--certificate FILE" in done(*run)
-    said = refused(*run, "--workers", "2", "--certificate", proof, code=2)
-    assert "leave --workers and --cluster out" in said
-    assert not proof.exists()
 
 
 def test_features_that_come_late_cost_no_bound(tmp_path: Path) -> None:

@@ -200,6 +200,8 @@ class GroupGame(Game):
         """Complete the record with the losses of the keys' own learners."""
         super()._settle()
         told = self.grouping
+        # A sum over keys, which does not depend on the order of the rows that were played together.
+        told.loss = self.groups.total_loss
         self.ledger.books = self.ledger.books._replace(loss=told.loss, mistakes=told.mistakes)
 
     # The figures.

@@ -323,8 +323,6 @@ def pool_asked(given: Namespace) -> AbstractContextManager[Pool | None]:
             raise WrongUsage(
                 "--workers and --cluster are for a model per group: name its column with --group"
             )
-        if given.certificate is not None:
-            raise WrongUsage("one process makes a certificate: leave --workers and --cluster out")
         if given.predictions == STDOUT or given.follow:
             raise WrongUsage(
                 "several workers read files that are complete: leave --follow and - out"

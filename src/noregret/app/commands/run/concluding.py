@@ -27,8 +27,7 @@ if TYPE_CHECKING:
 def certified(run: Run) -> tuple[Certificate | None, str | None]:
     """Return the certificate, or why there is none."""
     if run.grouping is not None and not run.hindsight:
-        how = "--certificate FILE compares them" + (", without --workers" if run.pool else "")
-        return None, f"each group has a learner of its own: {how}"
+        return None, "each group has a learner of its own: --certificate FILE compares them"
     if run.served is not None:
         return None, "outcomes may come after later predictions (--id), which no promise covers"
     if not run.hindsight and run.answers is not None:

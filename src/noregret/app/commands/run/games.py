@@ -10,18 +10,18 @@ from noregret.proof.game.grouping import Grouping
 
 if TYPE_CHECKING:
     from noregret.app.commands.run.runner import Run
-    from noregret.scale.spread_groups import SpreadGrouping
 
 
-def opened(run: Run, columns: Sequence[str]) -> tuple[Grouping | SpreadGrouping, Game]:
+def opened(run: Run, columns: Sequence[str]) -> tuple[Grouping, Game]:
     """Return the learners of the groups, and a game that records their rows if that is wanted."""
-    if run.pool is not None:
+    if run.pool is None:
+        grouping = Grouping(run.learner, columns)
+    else:
         from noregret.scale.spread_groups import SpreadGrouping
 
-        wanted = run.outputs.model is not None, run.outputs.predictions is not None
-        spread = SpreadGrouping(run.learner, columns, run.pool, run.folder, *wanted)
-        return spread, Game(run.learner, keep="nothing", progress=False)
-    grouping = Grouping(run.learner, columns)
+        # A certificate needs to know the features of each model.
+        wanted = run.outputs.model is not None or run.hindsight, run.outputs.predictions is not None
+        grouping = SpreadGrouping(run.learner, columns, run.pool, run.folder, *wanted)
     if not run.hindsight:
         return grouping, Game(run.learner, keep="nothing", progress=False)
     from noregret.proof.game.group_game import GroupGame

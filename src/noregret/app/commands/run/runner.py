@@ -51,7 +51,6 @@ if TYPE_CHECKING:
     from noregret.proof.game.grouping import Grouping
     from noregret.proof.record.ledger import Keep
     from noregret.scale.pool import Pool
-    from noregret.scale.spread_groups import SpreadGrouping
     from noregret.streams.block import Block, Floats
     from noregret.streams.stream import Stream
 
@@ -150,7 +149,7 @@ class Run:
         self.looking_back, self.looked_back = False, 0.0  # whether it does, and for how long it did
         self.open_gap: float | None = None  # of hindsight, while it looks back
         self.failures: list[str] = []  # what could not be written
-        self.grouping: Grouping | SpreadGrouping | None = None
+        self.grouping: Grouping | None = None
         self.served: Served | None = None
         if self.stream.options.id is not None:
             from noregret.app.commands.run.serving import Served
