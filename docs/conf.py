@@ -22,6 +22,7 @@ extensions = [
     "sphinx.ext.autodoc",
     "sphinx.ext.napoleon",
     "docstrings",
+    "error_messages",
     "learner_pages",
     "learner_table",
     "master_table",
@@ -73,5 +74,5 @@ nitpick_ignore_regex = [
     ("py:.*", r"(numpy|np|pathlib|collections\.abc)\..*"),
     ("py:.*", r"(.*\.)?(ndarray|NDArray|Path|Any|Floats|[AKLNRST]|G_co|Key|Clock|Quantity|Ledger)"),
     ("py:.*", r"(.*\.)?(Arms|Player|WeakLearner|Weigher|Wording|Factor|TypeAliasForwardRef)"),
-    ("py:.*", r"(.*\.)?(Grouping|Pages|LearnerLike|Shard|Sharded|SpreadRows)"),
+    ("py:.*", r"(.*\.)?(EnsembleGame|Grouping|Pages|LearnerLike|Shard|Sharded|SpreadRows)"),
 ]

@@ -337,6 +337,19 @@ def test_a_parameter_without_a_description_stops_the_build() -> None:
         extension("learner_pages").reference(Silent)
 
 
+def test_every_error_is_on_the_page_of_errors() -> None:
+    page = (DOCS / "troubleshooting.md").read_text(encoding="utf-8")
+    parts = " ".join(re.findall(r"{error-messages} (.*)", page)).split()
+    found = extension("error_messages")
+    source = Path(noregret.__file__).parent
+    for each in sorted(source.iterdir()):
+        if each.is_dir() and each.name != "app" and found.messages(each.name):
+            assert each.name in parts
+    told = {message.what: message for part in parts for message in found.messages(part)}
+    assert "damaged: its contents do not match its digest" in told
+    assert told["there is no journal"].cures == ("give a learner to begin one",)
+
+
 @pytest.mark.parametrize(
     ("tex", "braced"),
     [
