@@ -5,7 +5,7 @@ at most, and then sends half as many: each example is predicted, and labelled so
 later, one in a thousand never. Meanwhile dashboards are open that read slowly or not at all. The
 figures are the memory of the server, the longest time without a label learned, and the latency.
 Memory grows with the predictions that wait for a label, about 1 KB each, up to 65,536 of them, and
-by 2 to 8 bytes per prediction and per late label, in steps: the Bloom filter of ids is renewed.
+by 2 to 10 bytes per prediction, in steps: the Bloom filter of ids gets another layer.
 
 ``python -m benchmarks.soak 60`` runs for an hour, and prints a line per minute.
 """

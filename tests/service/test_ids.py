@@ -22,9 +22,13 @@ def test_digests_of_many_are_those_of_each() -> None:
 
 def test_the_filter_knows_all_and_hardly_any_other() -> None:
     many = Filter()
-    count = len(many.bits) * 8 // module.BITS
-    digests = np.random.default_rng(1).integers(0, 2**64, count, np.uint64)
-    many.add(digests)
+    count = many.layers[0].room
+    digests = np.random.default_rng(1).integers(0, 2**64, 3 * count, np.uint64)
+    for some in np.array_split(digests, 30):
+        many.add(some)
+        many.add(some[:100])  # once more, as labels do
+    assert [layer.room for layer in many.layers][1:] >= [0]
+    assert len(many.layers) == 2
     assert many.may_have(digests).all()
     assert all(many.has(int(digest)) for digest in digests[:200])
     others = np.random.default_rng(2).integers(0, 2**64, 100_000, np.uint64)
@@ -43,7 +47,8 @@ def test_ids_are_found_as_in_a_dict(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     ids, known, entry = Ids(database), dict[str, int](), 0
     for turn in range(sized(60, full=600)):
         if turn % 7 == 3:
-            ids.filter.bits[:] = b"\xff" * len(ids.filter.bits)  # it suspects all
+            for layer in ids.filter.layers:
+                layer.bits[:] = b"\xff" * len(layer.bits)  # it suspects all
         names = [f"id {draw.randrange(4000)}" for _ in range(draw.randint(1, 30))]
         new = len({*names}) == len(names) and not known.keys() & {*names}
         assert ids.are_new(names) == new

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from hashlib import blake2b
+from itertools import islice
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,10 +20,12 @@ from noregret.service.database import Database
 # Entries in memory before they become a run, and runs of a level before they become one of the
 # next; runs of the last level stay.
 MAX_RECENT, MERGED, LAST_LEVEL = 8192, 16, 2
-# Of the Bloom filter: bits per id, and how many of them are set by each.
-BITS, PROBES = 16, 5
+# Of the Bloom filter: bits per id, how many of them are set by each, and how a layer grows.
+BITS, PROBES, GROWTH = 16, 5, 4
 # Digests of a page, which fits into one of the database, and pages in memory after a look at them.
 PAGE, MAX_LOADED = 240, 256
+# Pages whose digests are added to the filter at a time.
+PAGES = 64
 SCHEMA = """
 CREATE TABLE ids (
     last INTEGER NOT NULL, page INTEGER NOT NULL, level INTEGER NOT NULL, digests BLOB NOT NULL,
@@ -33,21 +36,18 @@ Digests = NDArray[np.uint64]
 Entries = NDArray[np.int64]
 
 
-class Filter:
-    """A Bloom filter that grows: a set of digests without false negatives."""
+class Layer:
+    """A Bloom filter of fixed size."""
 
-    def __init__(self) -> None:
-        self.count, self.bits = 0, bytearray(MAX_RECENT * MERGED * BITS // 8)
-
-    def full(self, more: int) -> bool:
-        """Return whether the filter must be made anew, larger, for some more digests."""
-        return (self.count + more) * BITS > len(self.bits) * 8
+    def __init__(self, room: int) -> None:
+        self.room = room  # digests that it is made for
+        self.bits = bytearray(room * BITS // 8)
 
     def add(self, digests: Digests) -> None:
         """Add digests."""
-        self.count += len(digests)
-        bits, place = np.frombuffer(self.bits, np.uint8), self._places(digests)
-        for some in place:
+        self.room -= len(digests)
+        bits = np.frombuffer(self.bits, np.uint8)
+        for some in self._places(digests):
             value = np.uint8(1) << (some & np.uint64(7)).astype(np.uint8)
             np.bitwise_or.at(bits, some >> np.uint64(3), value)
 
@@ -70,6 +70,35 @@ class Filter:
         """Return the bits of each digest, a row for each probe."""
         step = digests >> np.uint64(32) | np.uint64(1)
         return (digests + EACH_PROBE * step) & np.uint64(len(self.bits) * 8 - 1)
+
+
+class Filter:
+    """A set of digests without false negatives, which grows by layers, each larger than the last.
+
+    None is ever made anew, which would take seconds for millions of digests.
+    """
+
+    def __init__(self) -> None:
+        self.layers = [Layer(MAX_RECENT * MERGED)]
+
+    def add(self, digests: Digests) -> None:
+        """Add digests, those of labels with their predictions' once."""
+        digests = digests[~self.may_have(digests)]
+        if len(digests) > self.layers[0].room:
+            room = len(self.layers[0].bits) * 8 // BITS
+            self.layers.insert(0, Layer(GROWTH * room))
+        self.layers[0].add(digests)
+
+    def has(self, digest: int) -> bool:
+        """Return False if a digest was never added."""
+        return any(layer.has(digest) for layer in self.layers)
+
+    def may_have(self, digests: Digests) -> NDArray[np.bool_]:
+        """Return, for each of some digests, False if it was never added."""
+        found = self.layers[0].may_have(digests)
+        for layer in self.layers[1:]:
+            found |= layer.may_have(digests)
+        return found
 
 
 class Ids:
@@ -163,10 +192,7 @@ class Ids:
             level += 1
             parts = [np.concatenate([page[k] for page in pages]) for k in (0, 1)]
             self._write(last, level, parts[0], parts[1])
-        if self.filter.full(0):
-            self._refill()
-        else:
-            self.filter.add(digests)
+        self.filter.add(digests)
 
     def forget(self, before: int) -> None:
         """Remove runs all of whose entries are before a number, in the open transaction."""
@@ -217,16 +243,19 @@ class Ids:
     def _refill(self) -> None:
         """Make the filter from the runs."""
         self.filter = Filter()
-        row = self.database.row("SELECT sum(length(digests)) FROM ids")
-        count = int(row[0] or 0) // 8 if row else 0
-        while self.filter.full(2 * count):
-            self.filter.bits = bytearray(2 * len(self.filter.bits))
         for last, _ in self.runs:
-            self.filter.add(np.concatenate([*self._digests(last)]))
+            for some in batched(self._digests(last), PAGES):
+                self.filter.add(np.concatenate(some))
 
     def _digests(self, last: int) -> Iterator[Digests]:
         query = "SELECT digests FROM ids WHERE last = ? ORDER BY page"
         return (np.frombuffer(row[0], "<u8") for row in self.database.stream(query, [last]))
+
+
+def batched(pages: Iterator[Digests], count: int) -> Iterator[list[Digests]]:
+    """Yield pages, several at a time."""
+    while some := list(islice(pages, count)):
+        yield some
 
 
 def digest_bytes(name: str) -> bytes:
