@@ -17,10 +17,11 @@ from noregret.hindsight import best_in_ball
 from noregret.scale import RayCluster, fit
 from noregret.scale.spread_rows import SpreadRows
 from noregret.scale.survey import surveyed
+from noregret.scale.work_folder import PREFIX
 from tests.app.run.commands import done
 from tests.scale.inline import Inline
 from tests.scale.test_cluster import cluster
-from tests.scale.test_faults import children
+from tests.scale.test_faults import children, results, started
 from tests.scale.test_fitting import read
 from tests.scale.test_groups_on_workers import table, write_csv
 from tests.thorough import THOROUGH
@@ -125,6 +126,24 @@ def test_nodes_that_are_killed_and_replaced_change_no_bits(
         job()
         timer.join()
         cluster.add_node(num_cpus=1)
+
+
+def test_a_killed_driver_continues_in_its_work_folder(cluster: Any, tmp_path: Path) -> None:
+    file = write_csv(table(), tmp_path / "rows.csv")
+    done_by_one = started(tmp_path, file, "alone", on=("--workers", "1"))
+    alone = results(tmp_path, "alone", done_by_one)
+    on, work = ("--cluster", str(cluster.address)), tmp_path / "work"
+    work.mkdir()
+    for _ in range(ATTEMPTS // 2):
+        driver = started(tmp_path, file, "several", "--work-folder", work, on=on)
+        time.sleep(random.uniform(1.0, 8.0))  # it takes seconds to join the cluster
+        driver.kill()
+        driver.communicate(timeout=TIME_OUT)
+        began = time.monotonic()
+        again = started(tmp_path, file, "several", "--work-folder", work, on=on)
+        assert results(tmp_path, "several", again) == alone
+        print(f"{time.monotonic() - began:.1f} s")
+        assert [each.name for each in work.iterdir() if each.name.startswith(PREFIX)] == []
 
 
 def test_scoring_on_a_cluster_writes_the_same_bytes(cluster: Any, tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ import contextlib
 import os
 import random
 import signal
+import sqlite3
 import subprocess
 import sys
 import tempfile
@@ -20,16 +21,20 @@ from tests.scale.test_groups_on_workers import run, table, write_csv
 from tests.thorough import THOROUGH, sized
 
 COMMAND = "from noregret.app.cli import script; script()"
+PROOF = ("--look-back", "60", "--certificate")
 KILLS = sized(1, full=10)
 # Seconds within which a run ends, whatever becomes of its workers.
 TIME_OUT = 120
 pytestmark = pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="needs Linux")
 
 
-def started(folder: Path, file: Path, name: str, *options: object) -> "subprocess.Popen[bytes]":
+def started(
+    folder: Path, file: Path, name: str, *options: object, on: tuple[str, str] = ("--workers", "2")
+) -> "subprocess.Popen[bytes]":
     """Start the command in a process of its own."""
     to = ["--model", folder / f"{name}.models", "--predictions", folder / f"{name}.csv", "--quiet"]
-    asked = ["--target", "sold", "--group", "shop", "--workers", "2", *options]
+    to += [*PROOF, folder / f"{name}.json"]
+    asked = ["--target", "sold", "--group", "shop", *on, *options]
     made = [sys.executable, "-c", COMMAND, "run", file, *asked, *to]
     return subprocess.Popen(list(map(str, made)), stderr=subprocess.PIPE)
 
@@ -55,14 +60,18 @@ def workers_of(driver: "subprocess.Popen[bytes]") -> list[int]:
 
 
 def results(folder: Path, name: str, driver: "subprocess.Popen[bytes]") -> dict[str, Any]:
-    """Wait for a run, and return its models and predictions."""
-    import sqlite3
-
+    """Wait for a run, and return its models, predictions and certificate."""
     _, said = driver.communicate(timeout=TIME_OUT)
     assert driver.returncode == 0, said.decode()
+    return written(folder, name)
+
+
+def written(folder: Path, name: str) -> dict[str, Any]:
+    """Return the models, predictions and certificate that a run has written."""
     with sqlite3.connect(folder / f"{name}.models") as rows:
         models = rows.execute("SELECT * FROM models ORDER BY key").fetchall()
-    return {"models": models, "predictions": (folder / f"{name}.csv").read_text()}
+    proof, predictions = folder / f"{name}.json", (folder / f"{name}.csv").read_text()
+    return {"models": models, "predictions": predictions, "proof": proof.read_text()}
 
 
 @pytest.fixture(scope="module")
@@ -70,7 +79,8 @@ def rows(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, Any]
     """Return a file that takes a second, and what one process makes of it."""
     folder = tmp_path_factory.mktemp("rows")
     file = write_csv(table(sized(3_000, full=60_000)), folder / "rows.csv")
-    return file, run(folder, [file], "alone")
+    run(folder, [file], "alone", *PROOF, str(folder / "alone.json"))
+    return file, written(folder, "alone")
 
 
 @pytest.mark.parametrize("attempt", range(KILLS))
