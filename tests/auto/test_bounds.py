@@ -48,6 +48,8 @@ def no_member_is_better_by_more_than_its_price(learner: Auto) -> None:
     rounding = 1e-9 * (abs(learner.total_loss) + float(np.abs(told["excess"]).max()))
     assert np.isfinite(told["price"]).all()
     assert (-told["excess"] <= told["price"] + rounding + 1e-300).all()
+    assert (told["cost"] <= told["price"]).all()
+    assert (-told["excess"] <= told["cost"] + rounding + 1e-300).all()
 
 
 @pytest.mark.parametrize("loss", LOSSES)
@@ -83,15 +85,30 @@ def test_the_price_is_what_the_theorem_says(loss: str) -> None:
         return
     X, y = stream(1, 100, 3)
     squares, widest, before = 0.0, 0.0, learner.engine.mixer.final.excess()
+    mixing, log_n = 0.0, math.log(len(prior))
     for x, outcome in zip(X, y, strict=True):
         learner.learn_one(x, outcome)
         after = learner.engine.mixer.final.excess()
         apart = float(np.ptp(after - before))
+        mixing += cost_of_mixing(prior, before, after - before, mixing / log_n)
         squares, widest, before = squares + apart**2, max(widest, apart), after
-    log_n = math.log(len(prior))
     cost = math.sqrt(squares * log_n) / 2 + widest * (2 / 3 * log_n + 1)
     price = (1 - np.log(prior) / log_n) * cost + np.maximum(0.0, parts_of(learner)["beyond"])
     assert learner._accounts()["price"] == pytest.approx(price[: len(learner.members)])
+    measured = (1 - np.log(prior) / log_n) * mixing + np.maximum(0.0, parts_of(learner)["beyond"])
+    assert learner._accounts()["cost"] == pytest.approx(measured[: len(learner.members)])
+
+
+def cost_of_mixing(prior: Floats, before: Floats, losses: Floats, inverse_rate: float) -> float:
+    """Return the mean of losses minus their mix loss, for weights by the losses so far."""
+    behind = before - before.min()
+    if inverse_rate == 0:
+        weights = prior * (behind == 0)
+        return float(weights @ losses / weights.sum() - ((behind + losses).min()))
+    weights = prior * np.exp(-behind / inverse_rate)
+    weights /= weights.sum()
+    mixed = -inverse_rate * math.log(float(weights @ np.exp(-losses / inverse_rate)))
+    return float(weights @ losses) - mixed
 
 
 @pytest.mark.parametrize("loss", LOSSES)
@@ -112,12 +129,26 @@ def test_a_certificate_is_confirmed_and_a_changed_one_is_not(loss: str) -> None:
     certificate = made.certificate()
     promise = certificate.theorem
     assert promise is not None
-    assert promise.name == ("auto-chances" if loss == "logistic" else "auto")
+    assert promise.name == ("auto-chances" if loss == "logistic" else "auto-mixing")
     assert promise.holds is True
     assert nr.verify(certificate, X, y).confirmed
     changed = y.copy()
     changed[77] *= -1
     assert not nr.verify(certificate, X, changed).confirmed
+
+
+def test_an_adversary_reaches_two_thirds_of_the_measured_bound() -> None:
+    """Outcomes 1 above each prediction: members that follow faster pay less, but not for long."""
+    learner, reached = auto(recent=False), []
+    nothing = np.zeros(0)
+    for t in range(100):
+        learner.learn_one(nothing, learner.decision_one(nothing) + 1)
+        told = learner._accounts()
+        best = int(told["excess"].argmin())
+        if t < 4:  # all members say the same at first
+            continue
+        reached.append(float(-told["excess"][best] / told["cost"][best]))
+    assert 0.66 < max(reached) <= 1
 
 
 # Streams that numbers can hardly hold.

@@ -200,9 +200,9 @@ cdef class Bank(Engine):
         return self.mixer.excess()
 
     def accounts(self) -> dict[str, Floats]:
-        """Return the evidence for the theorems: the excess of each member, and the bound on the regret to it."""
+        """Return the evidence for the theorems: the excess of each member, and the bounds on the regret to it."""
         n = self.mixer.at.members
-        return {"excess": self.excess()[:n], "price": self.mixer.prices()[:n]}
+        return {"excess": self.excess()[:n], "price": self.mixer.prices()[:n], "cost": self.mixer.costs()[:n]}
 
     def weights(self):
         """Return a linear predictor: that of one member."""

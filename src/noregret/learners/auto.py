@@ -13,10 +13,11 @@ features. For labels, probabilities are mixed, and they are never 0 or 1.
 
 Promise. For every learner k of the bank, with prior weight π_k: for labels,
 L_A − L_k ≤ ln(1/π_k); for numbers AdaHedge's bound,
-(1 + ln(1/π_k)/ln n)(½√(ln n Σ s_t²) + S(⅔ ln n + 1)) + [o_k]₊,
-where s_t is the range of the learners' losses in round t, S the largest s_t and n the number of
-learners. An outlying outcome is clipped to eight usual errors when learners are weighted, so that
-it cannot outweigh all others; o_k is the regret against k that this clipping left out.
+(1 + ln(1/π_k)/ln n) Δ + [o_k]₊  with  Δ ≤ ½√(ln n Σ s_t²) + S(⅔ ln n + 1),
+where Δ is the cost of mixing, which is measured, s_t the range of the learners' losses in round t,
+S the largest s_t and n the number of learners. An outlying outcome is clipped to eight usual errors
+when learners are weighted, so that it cannot outweigh all others; o_k is the regret against k that
+this clipping left out.
 """
 
 from __future__ import annotations
@@ -45,6 +46,11 @@ def regret_to_the_best(evidence: Evidence) -> float:
 def promise(evidence: Evidence) -> float:
     """Return the bound on the regret against the best member."""
     return float(evidence.account("price")[int(evidence.account("excess").argmin())])
+
+
+def measured_promise(evidence: Evidence) -> float:
+    """Return the bound on the regret against the best member by the measured cost of mixing."""
+    return float(evidence.account("cost")[int(evidence.account("excess").argmin())])
 
 
 @register
@@ -90,6 +96,30 @@ class Auto(Banked):
     unproven = "The theorems of auto hold for outcomes without delay (delay=0)."
     engine: Bank
     theorems = (
+        Theorem(
+            name="auto-mixing",
+            quantity="regret to the best member",
+            formula=(
+                r"L_A - L_k \le \left(1 + \frac{\ln(1/\pi_k)}{\ln n}\right) \Delta_T + [o_k]_+,"
+                r" \quad \Delta_T = \sum_t \Big( w_t\cdot\ell_t"
+                r" + \tfrac{1}{\eta_t} \ln \sum_k w_{t,k} e^{-\eta_t \ell_{t,k}} \Big)"
+            ),
+            plain="regret against k <= (1 + ln(1/π_k)/ln n) Δ + max(0, o_k), Δ the cost of mixing",
+            where=(
+                r"$k$ is any learner of the bank or either of the two mixtures weighted with them,"
+                r" $\pi_k$ its prior weight and $n$ their number; $\ell_t$ are their losses in"
+                r" round $t$, $w_t$ their weights and $\eta_t = \ln n/\Delta_{t-1}$ the rate. The"
+                r" cost of mixing $\Delta_T$ is measured; it is never more than the first factor of"
+                r" [auto](#theorem-auto) allows, and small where the leading learners agree."
+                r" $o_k$ is the part of the regret to $k$ that clipping of outlying outcomes"
+                r" left out"
+            ),
+            assumptions=(Structural("the square, the absolute or the quantile loss"),),
+            measured=regret_to_the_best,
+            bound=measured_promise,
+            covers=lambda p: p["loss"] != "logistic" and p["delay"] == 0,
+            source="de Rooij, van Erven, Grünwald and Koolen, 2014, with a prior",
+        ),
         Theorem(
             name="auto",
             quantity="regret to the best member",

@@ -249,6 +249,11 @@ def scale_invariant(plan: Plan) -> tuple[nr.Learner, Pairs]:
     return learner, ((units * x, y) for x, y in against(plan, learner, size))
 
 
+@case("auto-mixing")
+def auto_mixing(plan: Plan) -> tuple[nr.Learner, Pairs]:
+    return auto(plan)
+
+
 @case("auto")
 def auto(plan: Plan) -> tuple[nr.Learner, Pairs]:
     rng = choice(plan)
