@@ -18,12 +18,13 @@ from tests.forests.trees import (
     FIELDS,
     LEFT,
     LOSS,
-    PARENT,
+    RATES,
     RIGHT,
     STOP,
     THRESHOLD,
     Floats,
     below,
+    mixture,
     prunings,
     tables,
     unit_of,
@@ -52,11 +53,12 @@ def forest(kind: str, **params: Any) -> Any:
     return nr.MondrianForest(loss="logistic" if kind == "logistic" else "square", **params)
 
 
+@pytest.mark.parametrize("nodes", [4000, 9])
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("seed", SEEDS)
-def test_no_pruning_is_beaten_by_more_than_its_price(kind: str, seed: int) -> None:
-    X, y = stream(kind, seed)
-    learner = forest(kind, trees=2, seed=seed)
+def test_no_pruning_is_beaten_by_more_than_its_price(kind: str, seed: int, nodes: int) -> None:
+    X, y = stream(kind, seed, rows=9 if nodes == 4000 else 40)
+    learner = forest(kind, trees=2, seed=seed, nodes=nodes)
     learner.learn_many(X, y)
     accounts, unit = learner.engine.accounts(), unit_of(learner)
     growth = Decimal(4) / 3 * unit if kind in ("square", "heavy") else Decimal(0)
@@ -71,33 +73,43 @@ def test_no_pruning_is_beaten_by_more_than_its_price(kind: str, seed: int) -> No
         assert accounts["pruned"][i] + accounts["price"][i] == pytest.approx(
             float(min(priced) + unit * Decimal(8).ln() + growth)
         )
-        assert accounts["least"][i] == pytest.approx(float(min(p.loss for p in found)))
+        if nodes == 4000:  # no subtree has collapsed
+            assert accounts["least"][i] == pytest.approx(float(min(p.loss for p in found)))
 
 
+@pytest.mark.parametrize("rate", range(RATES))
+@pytest.mark.parametrize("nodes", [4000, 9])
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("seed", SEEDS)
-def test_weights_are_the_posterior_of_all_prunings(kind: str, seed: int) -> None:
-    """So neither inserted nodes nor a range that grows has lost any weight."""
-    X, y = stream(kind, seed)
-    learner = forest(kind, trees=1, seed=seed)
+def test_weights_are_the_posterior_of_all_prunings(
+    kind: str, seed: int, nodes: int, rate: int
+) -> None:
+    """So neither inserted nodes nor a range that grows nor a collapse has lost any weight."""
+    X, y = stream(kind, seed, rows=9 if nodes == 4000 else 40)
+    learner = forest(kind, trees=1, seed=seed, nodes=nodes)
     learner.learn_many(X, y)
     (table,), unit = tables(learner), unit_of(learner)
-    found = [(p.leaves, p.prior * (-p.loss / unit).exp()) for p in prunings(table)]
+    if rate:
+        unit /= 2 if kind in ("logistic", "classes") else 512
+    found = [(p.leaves, p.prior * (-p.loss / unit).exp()) for p in prunings(table, rate=rate)]
     for k in range(len(table)):
         if table[k, LEFT]:
             inside = below(table, k)
             here = sum(weight for leaves, weight in found if k in leaves)
             reached = sum(weight for leaves, weight in found if leaves & inside)
-            assert table[k, STOP] == pytest.approx(float(here / reached), rel=1e-9)
+            assert table[k, STOP + rate] == pytest.approx(float(here / reached), rel=1e-8)
 
 
 @pytest.mark.parametrize("seed", SEEDS)
 def test_every_node_has_the_record_of_a_forecaster_that_was_always_there(seed: int) -> None:
-    """A node predicts as its parent until its first row, then from its own rows."""
+    """A node begins with the forecast of what lies beside it, then learns from its own rows."""
     X, y = stream("square", seed, rows=40)
-    learner = forest("square", trees=1, seed=seed)
-    learner.learn_many(X, y)
-    (table,) = tables(learner)
+    learner, first, size = forest("square", trees=1, seed=seed), {}, 1
+    for t, (x, outcome) in enumerate(zip(X, y, strict=True)):
+        learner.learn_one(x, outcome)
+        (table,) = tables(learner)
+        if len(table) > size:  # the last node is new, and beside it is the one before
+            size, first[t] = len(table), mixture(table, size, x)
     mean, count, loss = np.zeros(len(table)), np.zeros(len(table)), np.zeros(len(table))
     for t, (x, outcome) in enumerate(zip(X, y, strict=True)):
         k, path = 0, [0]
@@ -107,7 +119,7 @@ def test_every_node_has_the_record_of_a_forecaster_that_was_always_there(seed: i
             path.append(k)
         for k in path:
             if count[k] == 0 and t > 0:
-                mean[k], count[k] = mean[int(table[k, PARENT])], 0.5
+                mean[k], count[k] = first[t], 0.05
         for k in path:
             loss[k] += (mean[k] - outcome) ** 2
             count[k] += 1
@@ -115,6 +127,23 @@ def test_every_node_has_the_record_of_a_forecaster_that_was_always_there(seed: i
     np.testing.assert_allclose(table[:, LOSS], loss, rtol=1e-9)
     np.testing.assert_allclose(table[1:, COUNT], count[1:])
     np.testing.assert_allclose(table[:, FIELDS], mean, rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.parametrize("nodes", [4000, 9])
+@pytest.mark.parametrize("kind", ["logistic", "classes"])
+@pytest.mark.parametrize("seed", SEEDS)
+def test_the_log_loss_of_a_tree_is_that_of_the_mixture_of_its_prunings(
+    kind: str, seed: int, nodes: int
+) -> None:
+    """Also in rounds that insert a split: the prediction is that of the tree with the split."""
+    X, y = stream(kind, seed, rows=40)
+    learner = forest(kind, trees=1, seed=seed, nodes=nodes)
+    for x, outcome in zip(X[:9] if nodes == 4000 else X, y, strict=False):
+        learner.learn_one(x, outcome)
+        (table,) = tables(learner)
+        likelihood = sum(p.prior * (-p.loss).exp() for p in prunings(table))
+        paid = learner.get_state()[0]["paid"][RATES]
+        assert paid == pytest.approx(float(-Decimal(likelihood).ln()), rel=1e-9)
 
 
 def test_half_per_node_can_fail_where_nodes_are_inserted_above() -> None:
@@ -141,9 +170,8 @@ def test_collapse_keeps_to_the_budget_and_to_the_promise(kind: str, nodes: int) 
         learner.learn_many(X[start : start + 20], y[start : start + 20])
         assert max(map(len, tables(learner))) <= nodes
         found = learner.engine.accounts()
-        assert (found["collapsed"] >= 0).all()
         assert learner.total_loss <= (found["pruned"] + found["price"]).min() * (1 + 1e-9)
-    assert found["collapsed"].max() > 0
+    assert found["collapsed"].any()
 
 
 @pytest.mark.parametrize("kind", ["square", "logistic"])

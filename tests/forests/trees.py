@@ -11,11 +11,13 @@ from numpy.typing import NDArray
 getcontext().prec = 60
 Floats = NDArray[np.float64]
 LEFT, RIGHT, PARENT, FEATURE, THRESHOLD, TIME, LOSS, COUNT, STOP = range(9)
-FIELDS, RATES = 12, 2
+FIELDS, RATES = 14, 2
+EXCESS = 12
+PRIOR_TIME = (1000, 1)  # of prunings, at each rate
 
 
 class Pruning(NamedTuple):
-    """The nodes that are its leaves, its loss, and its prior probability."""
+    """Its leaves, its loss with what collapses add to it, and its prior probability."""
 
     leaves: frozenset[int]
     loss: Decimal
@@ -28,19 +30,19 @@ def tables(learner: Any) -> list[Floats]:
     return found
 
 
-def go_on(table: Floats, k: int) -> Decimal:
+def go_on(table: Floats, k: int, rate: int = 0) -> Decimal:
     """Return the prior probability that a pruning that gets to a node goes on below it."""
     begin = Decimal(0) if k == 0 else Decimal(table[int(table[k, PARENT]), TIME])
-    return (begin + 1) / (Decimal(table[k, TIME]) + 1)
+    return (begin + PRIOR_TIME[rate]) / (Decimal(table[k, TIME]) + PRIOR_TIME[rate])
 
 
-def prunings(table: Floats, k: int = 0) -> list[Pruning]:
+def prunings(table: Floats, k: int = 0, rate: int = 0) -> list[Pruning]:
     """Return all prunings of the subtree of a node."""
-    own = Decimal(table[k, LOSS])
+    own = Decimal(table[k, LOSS]) + Decimal(table[k, EXCESS + rate])
     if not table[k, LEFT]:
         return [Pruning(frozenset({k}), own, Decimal(1))]
-    go = go_on(table, k)
-    left, right = (prunings(table, int(table[k, side])) for side in (LEFT, RIGHT))
+    go = go_on(table, k, rate)
+    left, right = (prunings(table, int(table[k, side]), rate) for side in (LEFT, RIGHT))
     return [
         Pruning(frozenset({k}), own, 1 - go),
         *(
@@ -49,6 +51,16 @@ def prunings(table: Floats, k: int = 0) -> list[Pruning]:
             for b in right
         ),
     ]
+
+
+def mixture(table: Floats, k: int, x: Floats) -> float:
+    """Return the mixture of the prunings of a node's subtree, for numbers, at the proven rate."""
+    own = float(table[k, FIELDS])
+    if not table[k, LEFT]:
+        return own
+    side = LEFT if x[int(table[k, FEATURE])] <= table[k, THRESHOLD] else RIGHT
+    stop = float(table[k, STOP])
+    return stop * own + (1 - stop) * mixture(table, int(table[k, side]), x)
 
 
 def unit_of(learner: Any) -> Decimal:

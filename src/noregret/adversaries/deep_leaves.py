@@ -25,11 +25,11 @@ if TYPE_CHECKING:
     ),
 )
 def islands(
-    learner: Learner, places: int = 20, rounds: int = 2000, width: float = 100.0, visits: int = 4
+    learner: Learner, places: int = 20, rounds: int = 2000, width: float = 0.1, visits: int = 4
 ) -> Rounds:
     """Show the same label in many places, and the other one a little beside each of them.
 
-    Next to a place, the new leaf first predicts what the nodes above do. One outcome later it
+    Next to a place, the new leaf first predicts what the place does. One outcome later it
     predicts the other label, and no other node does: the mixture has to pay for the prior
     probability of the leaf in a single round, which is small because the split comes late.
 

@@ -8,7 +8,7 @@
 /* The share of a feature that says nothing about the outcome, beside the one whose splits save most. */
 #define IDLE_SHARE 0.003
 /* The share of the feature that is correlated most, beside the one whose splits save most. */
-#define LINEAR_SHARE 0.2
+#define LINEAR_SHARE 0.1
 
 static uint64_t mixed(uint64_t z)
 {
@@ -42,7 +42,7 @@ int noregret_forest_room(noregret_tree* t, ptrdiff_t room, ptrdiff_t stride)
     if ((at = realloc(t->at, room * sizeof(int32_t))) == NULL)
         return 0;
     t->at = at;
-    if ((spare = realloc(t->spare, 4 * room * sizeof(double))) == NULL)
+    if ((spare = realloc(t->spare, BEST_FIELDS * room * sizeof(double))) == NULL)
         return 0;
     t->spare = spare;
     t->room = room;
@@ -153,6 +153,11 @@ void noregret_forest_admit(noregret_forest* f)
 double noregret_forest_unit(const noregret_forest* f)
 {
     return f->classes ? 1.0 : 2 * f->scale * f->scale;
+}
+
+double noregret_boldness(const noregret_forest* f, int rate)
+{
+    return rate == 0 ? 1 : f->classes ? 2 : FOREST_BOLDER;
 }
 
 static double prior_of(const noregret_forest* f, int member)

@@ -10,7 +10,7 @@
 
 enum {
     FOREST_RATES = 2,    /* weights per node: at the proven rate, and at a bolder one */
-    FOREST_FIELDS = 12,  /* numbers per node besides counts of classes and its box */
+    FOREST_FIELDS = 14,  /* numbers per node besides counts of classes and its box */
 };
 
 /* A node is a row of numbers: these, the counts of the classes, then the box: low ends, high ends. */
@@ -25,15 +25,15 @@ enum {
     COUNT,       /* outcomes behind the mean, numbers only; may be a fraction */
     STOP,        /* at each rate, the posterior probability that the pruning stops here, given that it */
     GO = STOP + FOREST_RATES,  /* gets here, and of going on; both are kept, for accuracy near 0 and 1 */
+    EXCESS = GO + FOREST_RATES,  /* at each rate, what counts besides LOSS since a subtree collapsed here */
 };
 
 typedef struct {
     double* node;        /* room * stride numbers; node 0 is the root */
     int32_t* at;         /* scratch: room numbers of nodes */
-    double* spare;       /* scratch: 4 * room */
+    double* spare;       /* scratch: BEST_FIELDS * room */
     ptrdiff_t count, room;
     uint64_t random;
-    double collapsed;    /* cost of the collapsed subtrees at the proven rate, in units of loss */
 } noregret_tree;
 
 typedef struct {
@@ -87,10 +87,14 @@ ptrdiff_t noregret_forest_bytes(const noregret_forest* f);
 ptrdiff_t noregret_forest_pack(const noregret_forest* f, char* out);
 noregret_forest* noregret_forest_unpack(const char* in);
 
-/* The best pruning by loss + unit * log-prior: its loss, its price, its leaves; and the least loss of any. */
-void noregret_tree_best(const noregret_forest* f, noregret_tree* t, double unit, double out[4]);
+/* The best pruning by loss + excess + unit * log-prior: its loss, the rest, its leaves, its excess; and the
+   least loss of any. */
+enum { BEST_LOSS, BEST_PRICE, BEST_LEAVES, BEST_EXCESS, BEST_LEAST, BEST_FIELDS };
+void noregret_tree_best(const noregret_forest* f, noregret_tree* t, double unit, double out[BEST_FIELDS]);
 /* The order in which parents come before their children, in t->at. */
 void noregret_tree_order(const noregret_forest* f, noregret_tree* t);
-double noregret_prior_go(const noregret_forest* f, const noregret_tree* t, const double* v);
+double noregret_prior_go(const noregret_forest* f, const noregret_tree* t, const double* v, int rate);
+/* The rate times the price of a nat: 1 for the proven one. */
+double noregret_boldness(const noregret_forest* f, int rate);
 
 #endif

@@ -5,11 +5,11 @@ from noregret.linear.engine.engine cimport Engine, Row
 
 cdef extern from "forest.h" nogil:
     int FOREST_RATES, FOREST_FIELDS, COLUMN_FIELDS, PARENT, LEFT, RIGHT, FEATURE, TIME, STOP, GO
+    int BEST_LOSS, BEST_PRICE, BEST_LEAVES, BEST_EXCESS, BEST_LEAST, BEST_FIELDS
     ctypedef struct noregret_tree:
         double* node
         Py_ssize_t count, room
         uint64_t random
-        double collapsed
     ctypedef struct noregret_forest:
         noregret_tree* tree
         int trees, classes, class_room

@@ -98,8 +98,8 @@ cdef class Grove:
     # Findings.
 
     def best(self, double unit) -> Floats:
-        """Return, per tree, the best pruning at a price per nat: loss, price, leaves; and the least loss of any."""
-        cdef double[:, ::1] found = np.zeros((self.forest.trees, 4))
+        """Return, per tree, the best pruning at a price per nat, in the order of the fields BEST_LOSS to BEST_LEAST."""
+        cdef double[:, ::1] found = np.zeros((self.forest.trees, BEST_FIELDS))
         cdef int i
         for i in range(self.forest.trees):
             noregret_tree_best(&self.forest, &self.forest.tree[i], unit, &found[i, 0])
@@ -107,16 +107,15 @@ cdef class Grove:
 
     def accounts(self) -> dict[str, Floats]:
         """Return the evidence for the theorems, a number per tree in each array."""
-        cdef int i, n = self.forest.trees
+        cdef int n = self.forest.trees
         unit = noregret_forest_unit(&self.forest)
         found = self.best(unit)
-        collapsed = np.array([self.forest.tree[i].collapsed for i in range(n)])
         # Rounds that widen the range of the outcomes: of the trees, and of their mixture.
         growth = 0.0 if self.forest.classes else 8.0 / 3.0 * self.forest.scale ** 2
         return {
-            "pruned": found[:, 0].copy(), "least": found[:, 3].copy(), "leaves": found[:, 2].copy(),
-            "price": found[:, 1] + collapsed + unit * np.log(2 * FOREST_RATES * n) + growth,
-            "collapsed": collapsed, "range": np.array([self.forest.high - self.forest.low]),
+            "pruned": found[:, BEST_LOSS].copy(), "least": found[:, BEST_LEAST].copy(), "leaves": found[:, BEST_LEAVES].copy(),
+            "price": found[:, BEST_PRICE] + unit * np.log(2 * FOREST_RATES * n) + growth,
+            "collapsed": found[:, BEST_EXCESS].copy(), "range": np.array([self.forest.high - self.forest.low]),
         }
 
     def tables(self) -> list[Floats]:
@@ -152,7 +151,6 @@ cdef class Grove:
             "nodes": np.concatenate([table.ravel() for table in tables]),
             "counts": np.array([float(len(table)) for table in tables]),
             "random": np.array(halves, dtype=np.float64).ravel(),
-            "collapsed": np.array([f.tree[i].collapsed for i in range(f.trees)]),
             "paid": np.array([f.paid[k] for k in range(noregret_forest_members(f))]),
             "columns": columns,
             "outcomes": np.array([<double> f.rounds, f.low, f.high, f.scale, f.outcome_mean, f.outcome_spread]),
@@ -177,7 +175,7 @@ cdef class Grove:
         if per_tree.shape != (trees,) or not ((per_tree >= 0) & (per_tree <= nodes) & (per_tree == np.floor(per_tree))).all():
             raise ValueError("the state's numbers of nodes make no sense")
         state_arrays(arrays, {
-            "nodes": int(per_tree.sum()) * wide, "counts": trees, "random": 2 * trees, "collapsed": trees,
+            "nodes": int(per_tree.sum()) * wide, "counts": trees, "random": 2 * trees,
             "paid": noregret_forest_members(f), "columns": COLUMN_FIELDS * n, "outcomes": len(WHOLE),
         })
         halves = arrays["random"]
@@ -199,7 +197,6 @@ cdef class Grove:
                     memcpy(node + own, &table[k, FOREST_FIELDS + counts], n * sizeof(double))
                     memcpy(node + own + f.width, &table[k, FOREST_FIELDS + counts + n], n * sizeof(double))
             f.tree[i].random = (<uint64_t> int(halves[2 * i]) << 32) | <uint64_t> int(halves[2 * i + 1])
-            f.tree[i].collapsed = arrays["collapsed"][i]
         for k in range(noregret_forest_members(f)):
             f.paid[k] = arrays["paid"][k]
         for k in range(COLUMN_FIELDS * n):

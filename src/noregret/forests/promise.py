@@ -16,10 +16,11 @@ PRICE = r"\ln\frac{1}{\pi(P)} + \ln(4M)"
 WHERE = (
     r"$P$ is any pruning of any of the $M$ trees as they are at the end: its leaves predict, each"
     r" with the outcomes that have come to it. $\pi(P)$ is the product over the split nodes of"
-    r" $\frac{\tau + 1}{\tau' + 1}$ and, over the leaves of $P$ that the tree splits further, of"
-    r" $\frac{\tau' - \tau}{\tau' + 1}$, where the node begins at time $\tau$ and is split at"
-    r" $\tau'$. $C$ is the measured cost of the subtrees of that tree that collapsed; it is 0"
-    r" while the tree has fewer nodes than the budget"
+    r" $\frac{\tau + 1000}{\tau' + 1000}$ and, over the leaves of $P$ that the tree splits further,"
+    r" of $\frac{\tau' - \tau}{\tau' + 1000}$, where the node begins at time $\tau$ and is split at"
+    r" $\tau'$. $C$ is the measured cost of the subtrees that collapsed into leaves of $P$: what"
+    r" the mixture of their prunings had lost more than those leaves. It is 0 while the tree has"
+    r" fewer nodes than the budget"
 )
 
 

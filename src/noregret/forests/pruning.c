@@ -8,21 +8,24 @@
 /* The share of the nodes that is given up at once. */
 #define SHARE 8
 
-void noregret_tree_best(const noregret_forest* f, noregret_tree* t, double unit, double out[4])
+void noregret_tree_best(const noregret_forest* f, noregret_tree* t, double unit, double out[BEST_FIELDS])
 {
     double *value = t->spare, *loss = value + t->room, *leaves = loss + t->room, *least = leaves + t->room;
-    out[0] = out[1] = out[2] = out[3] = 0;
+    double* excess = least + t->room;
+    memset(out, 0, BEST_FIELDS * sizeof(double));
     if (t->count == 0)
         return;
     noregret_tree_order(f, t);
     for (ptrdiff_t i = t->count - 1; i >= 0; i--) {
         ptrdiff_t k = t->at[i];
         const double* v = t->node + f->stride * k;
-        value[k] = loss[k] = least[k] = v[LOSS];
+        loss[k] = least[k] = v[LOSS];
+        excess[k] = v[EXCESS];
+        value[k] = loss[k] + excess[k];
         leaves[k] = 1;
         if (v[LEFT] != 0) {
             ptrdiff_t a = (ptrdiff_t)v[LEFT], b = (ptrdiff_t)v[RIGHT];
-            double go = noregret_prior_go(f, t, v);
+            double go = noregret_prior_go(f, t, v, 0);
             double below = value[a] + value[b] - unit * log(go);
             value[k] -= unit * log1p(-go);
             if (least[a] + least[b] < least[k])
@@ -31,13 +34,15 @@ void noregret_tree_best(const noregret_forest* f, noregret_tree* t, double unit,
                 value[k] = below;
                 loss[k] = loss[a] + loss[b];
                 leaves[k] = leaves[a] + leaves[b];
+                excess[k] = excess[a] + excess[b];
             }
         }
     }
-    out[0] = loss[0];
-    out[1] = value[0] - loss[0];
-    out[2] = leaves[0];
-    out[3] = least[0];
+    out[BEST_LOSS] = loss[0];
+    out[BEST_PRICE] = value[0] - loss[0];
+    out[BEST_LEAVES] = leaves[0];
+    out[BEST_EXCESS] = excess[0];
+    out[BEST_LEAST] = least[0];
 }
 
 static int ascending(const void* a, const void* b)
@@ -46,29 +51,18 @@ static int ascending(const void* a, const void* b)
     return (x > y) - (x < y);
 }
 
-/* Makes node k a leaf and pays for it: the weight of every pruning that goes on is lost. */
+/* Makes node k a leaf, which takes over the weight of all prunings below: no other weight changes. */
 static void cut(const noregret_forest* f, noregret_tree* t, ptrdiff_t k)
 {
     double* v = t->node + f->stride * k;
-    double kept[FOREST_RATES];
+    double unit = noregret_forest_unit(f);
     for (int r = 0; r < FOREST_RATES; r++) {
-        kept[r] = v[STOP + r];
+        double nats = log(v[STOP + r]) - log1p(-noregret_prior_go(f, t, v, r));
+        v[EXCESS + r] += nats * unit / noregret_boldness(f, r);
         v[STOP + r] = 1;
         v[GO + r] = 0;
     }
     v[LEFT] = v[RIGHT] = v[TIME] = v[FEATURE] = v[THRESHOLD] = 0;
-    while (k != 0) {
-        k = (ptrdiff_t)v[PARENT];
-        v = t->node + f->stride * k;
-        for (int r = 0; r < FOREST_RATES; r++) {
-            double mixed = v[STOP + r] + v[GO + r] * kept[r];
-            v[STOP + r] /= mixed;
-            v[GO + r] *= kept[r] / mixed;
-            v[GO + r] = v[GO + r] > 1e-290 ? v[GO + r] : 1e-290;
-            kept[r] = mixed;
-        }
-    }
-    t->collapsed -= log(kept[0]) * noregret_forest_unit(f);
 }
 
 /* What the children of a node have saved, in terms of the bolder rate. */
@@ -76,7 +70,7 @@ static double saved(const noregret_forest* f, const noregret_tree* t, const doub
 {
     double unit = noregret_forest_unit(f), gain = v[LOSS];
     gain -= t->node[f->stride * (ptrdiff_t)v[LEFT] + LOSS] + t->node[f->stride * (ptrdiff_t)v[RIGHT] + LOSS];
-    return gain > 0 && unit > 0 ? gain * (f->classes ? 2 : FOREST_BOLDER) / unit : 0;
+    return gain > 0 && unit > 0 ? gain * noregret_boldness(f, FOREST_RATES - 1) / unit : 0;
 }
 
 /* Collapses nodes whose children are leaves, those first that cost least, until there is room again.

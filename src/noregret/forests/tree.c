@@ -1,6 +1,6 @@
 /* A tree: its growth by the Mondrian process, the weights of its prunings, and its collapse to a budget.
 
-   A pruning stops on the way from the time τ to τ' with probability (τ' − τ) / (τ' + 1), whatever lies
+   A pruning stops on the way from the time τ to τ' with probability (τ' − τ) / (τ' + c), whatever lies
    between. So a node that is inserted on the way takes its share of that, and the probabilities of all
    others stay as they are. */
 #include <math.h>
@@ -9,9 +9,9 @@
 
 #include "forest.h"
 
-#define FIRST_TIME 1.0
-/* Rounds that a new node's initial forecast, that of its parent, counts for. */
-#define INHERITED 0.5
+/* c, for each rate. The average over many trees is best where each is deep, and that is what a large c
+   prefers at the smaller rate; the bolder rate finds shallow prunings where outcomes are noise. */
+static const double prior_time[FOREST_RATES] = {1000, 1};
 /* Outcomes that a child must have seen for its loss to say whether a split is good for something. */
 #define TRIED 3
 /* Probabilities stay above this: less is lost than rounding does. */
@@ -42,6 +42,9 @@ static double total_of(const noregret_forest* f, const double* v)
     return total;
 }
 
+/* Outcomes that the initial forecast of a new node counts for. */
+static double inherited(const noregret_forest* f) { return f->classes ? 0.5 : 0.05; }
+
 static double forecast(const noregret_forest* f, const double* v, int c)
 {
     return f->classes ? v[FOREST_FIELDS + c] / total_of(f, v) : v[FOREST_FIELDS];
@@ -57,21 +60,17 @@ static void see(const noregret_forest* f, double* v, double y)
     }
 }
 
-void noregret_tree_predict(const noregret_forest* f, const noregret_tree* t, const double* row, double* out)
+/* Adds the mixtures of the prunings of a node's subtree to out, at the first rates. */
+static void mix_below(const noregret_forest* f, const noregret_tree* t, const double* v, const double* row, int rates, double* out)
 {
     int wide = f->classes ? f->classes : 1;
     double reach[FOREST_RATES];
-    const double* v = t->node;
     for (int k = 0; k < FOREST_RATES; k++)
         reach[k] = 1;
-    for (int k = 0; k < FOREST_RATES * wide; k++)
-        out[k] = t->count || !f->classes ? 0 : 1.0 / wide;
-    if (t->count == 0)
-        return;
     for (;;) {
         int leaf = is_leaf(v);
         double total = f->classes ? total_of(f, v) : 1;
-        for (int k = 0; k < FOREST_RATES; k++) {
+        for (int k = 0; k < rates; k++) {
             double stop = (leaf ? reach[k] : reach[k] * v[STOP + k]) / total;
             for (int c = 0; c < wide; c++)
                 out[k * wide + c] += stop * v[FOREST_FIELDS + c];
@@ -83,6 +82,15 @@ void noregret_tree_predict(const noregret_forest* f, const noregret_tree* t, con
     }
 }
 
+void noregret_tree_predict(const noregret_forest* f, const noregret_tree* t, const double* row, double* out)
+{
+    int wide = f->classes ? f->classes : 1;
+    for (int k = 0; k < FOREST_RATES * wide; k++)
+        out[k] = t->count || !f->classes ? 0 : 1.0 / wide;
+    if (t->count > 0)
+        mix_below(f, t, t->node, row, FOREST_RATES, out);
+}
+
 /* Weights. */
 
 static double begins(const noregret_forest* f, const noregret_tree* t, const double* v)
@@ -90,14 +98,14 @@ static double begins(const noregret_forest* f, const noregret_tree* t, const dou
     return v == t->node ? 0 : t->node[f->stride * (ptrdiff_t)v[PARENT] + TIME];
 }
 
-double noregret_prior_go(const noregret_forest* f, const noregret_tree* t, const double* v)
+double noregret_prior_go(const noregret_forest* f, const noregret_tree* t, const double* v, int rate)
 {
-    return (begins(f, t, v) + FIRST_TIME) / (v[TIME] + FIRST_TIME);
+    return (begins(f, t, v) + prior_time[rate]) / (v[TIME] + prior_time[rate]);
 }
 
-static double prior_stop(const noregret_forest* f, const noregret_tree* t, const double* v)
+static double prior_stop(double begin, double end, int rate)
 {
-    return (v[TIME] - begins(f, t, v)) / (v[TIME] + FIRST_TIME);
+    return (end - begin) / (end + prior_time[rate]);
 }
 
 static void set_odds(double* v, int k, double stop, double go)
@@ -134,13 +142,14 @@ void noregret_tree_reweigh(noregret_forest* f, noregret_tree* t)
     double unit = noregret_forest_unit(f);
     noregret_tree_order(f, t);
     for (int r = 0; r < FOREST_RATES; r++) {
-        double rate = (r ? (double)FOREST_BOLDER : 1.0) / unit;
+        double rate = noregret_boldness(f, r) / unit;
         for (ptrdiff_t k = t->count - 1; k >= 0; k--) {
             double* v = t->node + f->stride * t->at[k];
-            double own = -rate * v[LOSS];
+            double own = -rate * (v[LOSS] + v[EXCESS + r]);
             if (!is_leaf(v)) {
-                double stop = log(prior_stop(f, t, v)) + own;
-                double go = log(noregret_prior_go(f, t, v)) + t->spare[(ptrdiff_t)v[LEFT]] + t->spare[(ptrdiff_t)v[RIGHT]];
+                double stop = log(prior_stop(begins(f, t, v), v[TIME], r)) + own;
+                double go = log(noregret_prior_go(f, t, v, r));
+                go += t->spare[(ptrdiff_t)v[LEFT]] + t->spare[(ptrdiff_t)v[RIGHT]];
                 double top = stop > go ? stop : go;
                 own = top + log(exp(stop - top) + exp(go - top));
                 set_odds(v, r, exp(stop - own), exp(go - own));
@@ -198,7 +207,7 @@ static ptrdiff_t insert(noregret_forest* f, noregret_tree* t, ptrdiff_t k, const
 {
     double* v = t->node + k * f->stride;
     double *low = box_low(f, v), *high = box_high(f, v);
-    double left = drawn(t) * far, begin = begins(f, t, v), a, b, threshold, upper, all;
+    double left = drawn(t) * far, begin = begins(f, t, v), a, b, threshold;
     ptrdiff_t feature = -1, moved = t->count, leaf = t->count + 1;
     int after;
     for (ptrdiff_t j = 0; j < f->features && left > 0; j++) {
@@ -223,12 +232,9 @@ static ptrdiff_t insert(noregret_forest* f, noregret_tree* t, ptrdiff_t k, const
     old[PARENT] = (double)k;
     begin_leaf(f, fresh, row);
     fresh[PARENT] = (double)k;
-    fresh[COUNT] = INHERITED;
-    for (int c = 0; c < (f->classes ? f->classes : 1); c++)
-        fresh[FOREST_FIELDS + c] = (f->classes ? INHERITED : 1) * forecast(f, v, c);
-    upper = (time - begin) / (time + FIRST_TIME);
-    all = is_leaf(v) ? 1 : (v[TIME] - begin) / (v[TIME] + FIRST_TIME);
+    fresh[COUNT] = inherited(f);
     for (int r = 0; r < FOREST_RATES; r++) {
+        double upper = prior_stop(begin, time, r), all = is_leaf(v) ? 1 : prior_stop(begin, v[TIME], r);
         double stop = v[STOP + r] * (upper / all), rest = v[STOP + r] * ((all - upper) / all);
         double go = rest + (is_leaf(v) ? 0 : v[GO + r]);
         if (!is_leaf(v))
@@ -239,6 +245,11 @@ static ptrdiff_t insert(noregret_forest* f, noregret_tree* t, ptrdiff_t k, const
         t->node[f->stride * (ptrdiff_t)old[LEFT] + PARENT] = (double)moved;
         t->node[f->stride * (ptrdiff_t)old[RIGHT] + PARENT] = (double)moved;
     }
+    /* What the tree has predicted for this row is then the same with the split. */
+    memset(fresh + FOREST_FIELDS, 0, f->class_room * sizeof(double));
+    mix_below(f, t, old, row, 1, fresh + FOREST_FIELDS);
+    for (int c = 0; c < f->classes; c++)
+        fresh[FOREST_FIELDS + c] *= inherited(f);
     v[TIME] = time;
     v[FEATURE] = (double)feature;
     v[THRESHOLD] = threshold;

@@ -24,7 +24,7 @@ void noregret_forest_delete(noregret_forest* f)
 
 ptrdiff_t noregret_forest_bytes(const noregret_forest* f)
 {
-    ptrdiff_t per_node = f->stride * sizeof(double) + sizeof(int32_t) + 4 * sizeof(double), nodes = 0;
+    ptrdiff_t per_node = f->stride * sizeof(double) + sizeof(int32_t) + BEST_FIELDS * sizeof(double), nodes = 0;
     for (int i = 0; i < f->trees; i++)
         nodes += f->tree[i].room;
     return sizeof *f + f->trees * sizeof *f->tree + nodes * per_node + (COLUMN_FIELDS + 2) * f->width * sizeof(double);
@@ -79,7 +79,6 @@ noregret_forest* noregret_forest_unpack(const char* in)
         }
         f->tree[i].count = t.count;
         f->tree[i].random = t.random;
-        f->tree[i].collapsed = t.collapsed;
         memcpy(f->tree[i].node, in, t.count * f->stride * sizeof(double));
         in += t.count * f->stride * sizeof(double);
     }

@@ -4,18 +4,21 @@ Each tree divides the rows by splits of one feature each, drawn by the Mondrian 
 the box around the rows of a node, the sooner it is split. A row outside of that box may insert a
 split above the node, at a random time τ between the time at which the node begins and its own
 split. The node then moves down with its record, and the row starts a leaf of its own, whose first
-forecast is that of the node. Every node predicts the mean of its outcomes, or, for labels, their
-frequencies, and each tree mixes the predictions of all its prunings.
+forecast is that of the mixture below the node. Every node predicts the mean of its outcomes, or,
+for labels, their frequencies, and each tree mixes the predictions of all its prunings.
 
-    w̄(v) = (1 − s(v)) e^(−η·loss of v) + s(v)·w̄(left)·w̄(right),   s(v) = (τ + 1)/(τ' + 1)
+    w̄(v) = (1 − s(v)) e^(−η·loss of v) + s(v)·w̄(left)·w̄(right),   s(v) = (τ + c)/(τ' + c)
 
-Here the node v begins at time τ and is split at τ'; a leaf has w̄ = e^(−η·loss). A second set of
-weights in each node uses 512 times the rate η for numbers, 2 times for labels, and the forest mixes
-both, of each tree and averaged over the trees, by their losses.
+Here the node v begins at time τ and is split at τ'; a leaf has w̄ = e^(−η·loss). With c = 1000,
+deep prunings are preferred, which are best for an average over trees. A second set of weights in
+each node has c = 1 and 512 times the rate η for numbers, 2 times for labels, to find shallow
+prunings where outcomes are mostly noise. The forest mixes both, of each tree and averaged over the
+trees, by their losses.
 
 Features are compared by their ranges so far, so units do not matter, and those whose splits have
 reduced the loss are split sooner. An absent feature counts as 0. Trees split by the first 256
-features. At the budget of nodes, the eighth of a tree that has saved least collapses.
+features. At the budget of nodes, the eighth of a tree that has saved least collapses: a leaf takes
+over the weight of all prunings of the subtree.
 
 Promise. For every pruning P of every one of the M trees as it is at the end,
 
@@ -23,21 +26,24 @@ Promise. For every pruning P of every one of the M trees as it is at the end,
     L_A ≤ L_P + (1/η)(ln 1/π(P) + ln 4M) + C + 8/3·S²   for numbers, η = 1/(2S²),
 
 where π(P) is the product of the s(v) of the split nodes of P and of 1 − s(v) of its leaves that the
-tree splits further. S is the range of the outcomes at the end, rounded up to a power of two, and C
-the measured cost of collapsed subtrees.
+tree splits further. S is the range of the outcomes at the end, rounded up to a power of two. C is
+the measured cost of the subtrees that collapsed into leaves of P: −(1/η) ln w̄ of the subtree minus
+the loss of the leaf, at the time of the collapse.
 
 Proof. Call Φ = −(1/η) ln w̄(root). (1) A round: the loss is η-exp-concave, so the loss of the
 mixture is at most the increase of Φ. (2) A split inserted at time σ between τ and τ' leaves Φ as
 it is: no row has come to the new leaf, so its w̄ is 1; the node above and the node below have the
-same record; and s = (τ+1)/(σ+1) · (σ+1)/(τ'+1). In its first round the new leaf predicts what the
-node above does, so neither that prediction nor that round's Φ change. (With a probability of ½
-per node in place of s, an insertion does change Φ, and a bound of ln 2 per node can fail.) (3) If
-the range grows, all weights are computed again with the smaller η. −(1/η) ln E e^(−ηL) falls with
-η, so Φ can only grow; the round itself is predicted with the old weights, and costs at most S².
-As S doubles at least, these rounds cost 4/3·S² in all, once for the tree and once for the mixture
-of the trees. (4) A collapse changes Φ by what is added to C. At the end Φ ≤ L_P + (1/η) ln
-1/π(P), and the mixture over the trees, in which each has the prior weight 1/(4M) at the rate η,
-adds (1/η) ln 4M.
+same record; and s = (τ+c)/(σ+c) · (σ+c)/(τ'+c). The row at hand was predicted before the split was
+drawn, but the first forecast of the new leaf is what the mixture below the split predicts for that
+row, so the tree with the split predicts the same. (With a probability of ½ per node in place of s,
+an insertion does change Φ, and a bound of ln 2 per node can fail. Nor may the new leaf begin with
+the forecast of the node above.) (3) If the range grows, all weights are computed again with the
+smaller η. −(1/η) ln E e^(−ηL) falls with η, so Φ can only grow; the round itself is predicted with
+the old weights, and costs at most S². As S doubles at least, these rounds cost 4/3·S² in all, once
+for the tree and once for the mixture of the trees. (4) A collapse leaves Φ as it is: the leaf has
+the w̄ of the subtree from then on, as if its loss were larger by what is added to C. At the end
+Φ ≤ L_P + (1/η) ln 1/π(P) + C, and the mixture over the trees, in which each has the prior weight
+1/(4M) at the rate η, adds (1/η) ln 4M.
 """
 
 from __future__ import annotations
@@ -73,7 +79,7 @@ class MondrianForest(Learner):
     trees
         Number of trees, up to 1,000. Time and memory grow with it.
     nodes
-        Maximum number of nodes per tree, at least 3. A node takes about 140 bytes and 16 per
+        Maximum number of nodes per tree, at least 3. A node takes about 160 bytes and 16 per
         feature: with 20 features, ten trees of 4,000 nodes take 19 MB.
     seed
         Seed of the random splits.

@@ -11,7 +11,7 @@ Promise. For every pruning P of every one of the M trees as it is at the end,
     L_A ≤ L_P + ln 1/π(P) + ln 4M + C,
 
 where L_P is the log loss of the nodes that are the leaves of P, π(P) its prior probability, and C
-the measured cost of collapsed subtrees.
+the measured cost of subtrees that collapsed into leaves of P.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class MondrianForestClasses(ClassLearner):
     trees
         Number of trees, up to 1,000. Time and memory grow with it.
     nodes
-        Maximum number of nodes per tree, at least 3. A node takes about 140 bytes, and 16 per
+        Maximum number of nodes per tree, at least 3. A node takes about 160 bytes, and 16 per
         feature and 8 per class.
     seed
         Seed of the random splits.
