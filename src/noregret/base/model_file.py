@@ -83,6 +83,10 @@ def with_preparation(
     learner: Any, kept: dict[str, Any] | None, arrays: dict[str, NDArray[Any]], path: str | Path
 ) -> Any:
     """Return a learner that takes raw rows, like those of the files that it has learned from."""
+    if kept is not None and getattr(learner, "_is_ensemble", False):
+        for member in learner.members.values():
+            with_preparation(member.who, kept, arrays, path)
+        return learner
     if kept is None or learner.family != "learners" or not hasattr(learner, "_entry"):
         return learner
     from noregret.streams.preparing import Preparing

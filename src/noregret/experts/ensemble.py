@@ -18,10 +18,11 @@ from numpy.typing import NDArray
 
 from noregret.base.compiled.machine import Inside
 from noregret.base.display import as_text
+from noregret.base.model_file import preparation
 from noregret.errors import BadExample, NoRegretError
 from noregret.experts.master import Master
 from noregret.experts.masters.ada_hedge import AdaHedge
-from noregret.experts.members import Member, each_row, member_of
+from noregret.experts.members import LearningMember, Member, each_row, member_of
 from noregret.linear import inputs
 
 if TYPE_CHECKING:
@@ -65,6 +66,7 @@ class Experts:
     """
 
     _unrecorded = ("add", "play_many")
+    _is_ensemble = True  # for code that must not load this module to know
 
     def __init__(
         self,
@@ -186,6 +188,10 @@ class Experts:
 
     def outcome_of(self, y: Any) -> float:
         """Return an outcome in the master's coding."""
+        first = next((m for m in self.members.values() if isinstance(m, LearningMember)), None)
+        prepare = None if first is None else preparation(first.who)
+        if prepare is not None:  # raw rows, whose outcomes may be names of classes
+            y = prepare.outcome(y, self.rounds + 1)
         try:
             value = float(y)
         except (TypeError, ValueError):

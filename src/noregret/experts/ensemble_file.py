@@ -8,20 +8,25 @@ from typing import TYPE_CHECKING, Any
 
 from numpy.typing import NDArray
 
-from noregret.base.model_file import described, rebuilt, write
+from noregret.base.model_file import STREAM, described, rebuilt, write
 from noregret.errors import NoRegretError
 from noregret.experts.master import Master
 from noregret.experts.members import LearningMember, member_of
 from noregret.linear.learner import Learner
 
 if TYPE_CHECKING:
+    from noregret.base.model_file import State
     from noregret.experts.ensemble import Experts
 
 Arrays = dict[str, NDArray[Any]]
 
 
-def save(experts: Experts, path: str | Path) -> None:
-    """Write an ensemble to a file atomically."""
+def save(experts: Experts, path: str | Path, stream: State | None = None) -> None:
+    """Write an ensemble to a file atomically.
+
+    ``stream`` has the arrays and numbers with which later data can be read in the same way; by
+    default those with which its members prepare raw rows, if they do.
+    """
     master, kept = described(experts.master)
     arrays = {f"master:{name}": array for name, array in kept.items()}
     members = []
@@ -32,9 +37,17 @@ def save(experts: Experts, path: str | Path) -> None:
                 "leave it out, and add it again after loading",
             )
         header, own = described(member.who)
+        prepared = header.pop("stream", None)
+        kept = {key: own.pop(key) for key in list(own) if key.startswith(STREAM)}
+        if prepared is not None and stream is None:
+            stream = {key.removeprefix(STREAM): array for key, array in kept.items()}, prepared
         members.append({"name": name, "retired": member.retired, **header})
         arrays |= {f"{number}:{key}": array for key, array in own.items()}
-    write(path, {"ensemble": {"master": master, "members": members}}, arrays)
+    told: dict[str, Any] = {"ensemble": {"master": master, "members": members}}
+    if stream is not None:
+        told["stream"] = stream[1]
+        arrays |= {STREAM + name: array for name, array in stream[0].items()}
+    write(path, told, arrays)
 
 
 def ensemble_of(header: Mapping[str, Any], arrays: Arrays) -> Experts:

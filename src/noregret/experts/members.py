@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from noregret.base.sparse_rows import checked_csr
 from noregret.errors import NoRegretError
 from noregret.linear import inputs, learn_many
-from noregret.linear.learner import Learner
+from noregret.linear.learner import Learner, is_of_classes
 
 if TYPE_CHECKING:
     from noregret.experts.master import Master
@@ -113,7 +113,7 @@ def member_of(who: Any, master: Master) -> Member:
     says = {"log": "probability", "zero-one": "vote"}.get(cost, "prediction")
     if isinstance(who, Learner):
         labels = who.engine.loss.labels
-        if who._notes():
+        if is_of_classes(who):
             raise NoRegretError(
                 f"{who.name} predicts one of several classes, which masters cannot mix",
                 "mix learners of two labels",

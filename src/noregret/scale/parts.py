@@ -69,6 +69,11 @@ class Data:
         reading.read_part(part)
         return reading
 
+    def kept_with_model(self) -> State:
+        """Return what a model needs to read later rows in the same way."""
+        stream = self.kind(self.paths, self.options)
+        return stream.reading((self.arrays, self.numbers), self.learning).kept_with_model()
+
     @property
     def size(self) -> int:
         """The bytes of all files."""

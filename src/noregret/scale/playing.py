@@ -9,7 +9,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from noregret.base.model_file import dumps, loads
+from noregret.base.model_file import dumps, loads, with_preparation
 from noregret.checks import one_of, whole
 from noregret.errors import NoRegretError
 from noregret.experts.ensemble import Experts
@@ -127,6 +127,7 @@ def played(
     learners: list[Any] = [loads(model, "the learner") for _, model in found]
     pages = pages_of(sharded, results, stream) if keep == "rows" else None
     game = ShardsGame(sharded, results, learners, pages)
+    game.read = survey.data.kept_with_model()
     notes = (note for shard in results for note in shard.notes)
     game.describe(
         tuple(dict.fromkeys([*survey.transforms, *notes])),
@@ -159,7 +160,8 @@ def mixture(game: ShardsGame, master: Master | None = None) -> Experts:
     Returns
     -------
     Experts
-        It begins with equal weights, and can be saved. The promise of its master is about the rows
+        It begins with equal weights, takes rows with the columns of the files, and can be saved,
+        for ``noregret predict`` too. The promise of its master is about the rows
         that it learns from now on: its loss is nearly that of the best of the shards' models, each
         of which learns on.
 
@@ -182,6 +184,9 @@ def mixture(game: ShardsGame, master: Master | None = None) -> Experts:
         f"shard {number:0{digits}}": copy.deepcopy(learner)
         for number, learner in enumerate(game.learners, 1)
     }
+    if game.read is not None:
+        for learner in named.values():
+            with_preparation(learner, game.read[1], dict(game.read[0]), "the shards")
     return Experts(named, Blend() if master is None else master)
 
 

@@ -123,6 +123,7 @@ class ShardsGame(Certifiable):
         super().__init__()
         self.learner: Sharded = learner
         self.shards, self.learners = list(shards), list(learners)
+        self.read: Any = None  # how rows are read, for models that read more of them
         self.ledger = Ledger(learner.learner.clone(), "sums" if pages is None else "rows")
         ledger, books = self.ledger, books_of([shard.books for shard in shards])
         ledger.books, ledger.pages = books, pages

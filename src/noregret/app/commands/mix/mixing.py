@@ -191,17 +191,25 @@ class Mix:
 
     def finish(self, started: str) -> MixResult:
         """Compare with hindsight, write all files, and return the result."""
-        from noregret.app.commands.mix.figures import result_of
-
         self.looking_back, began = self.hindsight, time.perf_counter()
         if self.told is not None:
             self.told(self)
-        result = result_of(self, started, began)
+        result = self.result(started, began)
         result, self.failures = write_all(self, result)
         if result.certificate is None and not self.grouped and self.outputs.certificate is not None:
             said = f"{self.outputs.certificate}: no certificate: {result.uncertified}"
             self.failures.append(said)
         return result
+
+    def result(self, started: str, began: float) -> MixResult:
+        """Compare with hindsight, and return all figures."""
+        from noregret.app.commands.mix.figures import result_of
+
+        return result_of(self, started, began)
+
+    def save_model(self, path: str) -> None:
+        """Write the master."""
+        self.only_series.master.save(path)
 
     # The state so far.
 

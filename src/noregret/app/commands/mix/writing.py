@@ -95,7 +95,7 @@ def named_group(group: str, names: list[str]) -> str:
 
 def write_model(mix: Mix, path: str, result: MixResult) -> None:
     """Write the model."""
-    mix.only_series.master.save(path)
+    mix.save_model(path)
 
 
 def write_certificates(mix: Mix, path: str, result: MixResult) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from numpy.typing import NDArray
 
@@ -17,15 +17,22 @@ from noregret.streams.options import FORM, Options
 from noregret.streams.source import suffix_of
 from noregret.streams.stream import Reading, Stream
 
+if TYPE_CHECKING:
+    from noregret.experts.ensemble import Experts
+
 
 class Opened(NamedTuple):
-    """A model, the stream of new data, and how the model's own were read."""
+    """A model, the stream of new data, and how the model's own were read.
+
+    Of an ensemble, ``learner`` is the member that knows all features.
+    """
 
     path: str
     learner: Learner
     stream: Stream
     kept: dict[str, Any] | None
     arrays: dict[str, NDArray[Any]]
+    experts: Experts | None = None
 
     def restore(self, reading: Reading) -> None:
         """Restore the state of reading from when the model was trained."""
@@ -45,7 +52,13 @@ class Opened(NamedTuple):
 
 
 def opened(
-    model: str, data: list[str], *, format: str | None, missing: str | None, **options: Any
+    model: str,
+    data: list[str],
+    *,
+    format: str | None,
+    missing: str | None,
+    mixtures: bool = False,
+    **options: Any,
 ) -> Opened:
     """Load a model for new data.
 
@@ -55,10 +68,22 @@ def opened(
         The files.
     format, missing
         How they are read, if not as the model's own.
+    mixtures
+        Whether the model may be an ensemble.
     options
         Other options of the stream.
     """
     learner, kept, arrays = load_with_stream(model)
+    experts = None
+    if getattr(learner, "_is_ensemble", False):
+        if not mixtures:
+            raise NoRegretError(
+                f"{model}: a mixture of learners, which goes on in Python: noregret.load(…), then"
+                " noregret.play(…)"
+            )
+        from noregret.app.commands.run.ensemble_scoring import widest_of
+
+        experts, learner = learner, widest_of(learner)
     if learner.family == "batch":
         learner = learner._predictor()
     if learner.family != "learners":
@@ -79,7 +104,8 @@ def opened(
         found = replace(found, format=kind, **options)
         if missing is not None:
             found = replace(found, missing=missing)
-        return Opened(model, learner, stream_of(data, for_format(data, found)), kept, arrays)
+        stream = stream_of(data, for_format(data, found))
+        return Opened(model, learner, stream, kept, arrays, experts)
     except NoRegretError:
         raise
     except UNUSABLE as error:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -14,13 +15,15 @@ from noregret.app.commands.run import predictions
 from noregret.app.commands.run.model_reading import opened
 from noregret.app.results.run import MAX_REPORTED_ROWS
 from noregret.base.numbers import clean
-from noregret.errors import NoRegretError, on_command_line
+from noregret.errors import NoRegretError, WrongUsage, on_command_line
 from noregret.linear.learner import Learner, is_of_classes
 from noregret.proof.game.play_blocks import best_of, check_bases, numbers_of, score_block
 from noregret.streams.stream import Reading
 
 if TYPE_CHECKING:
     from noregret.scale.pool import Pool
+    from noregret.streams.block import Fault
+    from noregret.streams.options import Options
 
 # The options of ‘predict’ that an error may advise.
 CURES = ("format", "missing", "on_error")
@@ -41,7 +44,7 @@ def score(
 
     ``folder`` is one that all workers can use, for intermediate files.
     """
-    found = opened(model, data, format=format, missing=missing, on_error=on_error)
+    found = opened(model, data, format=format, missing=missing, mixtures=True, on_error=on_error)
     learner, stream = found.learner, found.stream
     Outputs(predictions=path).check([model, *stream.paths])
     reading = stream.reading(learning=False)
@@ -49,11 +52,21 @@ def score(
     if learner._caveat is not None:
         print(f"note: {learner._caveat}", file=sys.stderr)
     blocks = score_blocks(learner, reading)
+    if found.experts is not None and pool is not None:
+        raise WrongUsage("one process scores a mixture: leave --workers and --cluster out")
     if pool is not None:
         from noregret.app.commands.run.spread_scoring import spread_blocks
 
         blocks = spread_blocks(learner, reading, pool, folder)
-    tables = scored(learner, reading, blocks)
+    if found.experts is not None:
+        from noregret.app.commands.run import ensemble_scoring as mixture
+
+        rows = mixture.ensemble_rows(found.experts, reading)
+        blocks = (ScoredBlock(said, None, read, errors_of(bad)) for said, read, bad in rows)
+        draw = partial(mixture.tables_of, found.experts)
+    else:
+        draw = partial(tables_of, learner)
+    tables = scored(draw, reading, blocks)
     try:
         if path is not None:
             predictions.write(path, tables)
@@ -98,13 +111,28 @@ def score_blocks(learner: Learner, reading: Reading) -> Iterator[ScoredBlock]:
         yield ScoredBlock(rows, tags, read, [fault.error for fault in faults])
 
 
-def scored(learner: Learner, reading: Reading, blocks: Iterator[ScoredBlock]) -> Iterator[Any]:
-    """Yield tables of predictions."""
+def errors_of(faults: list[Fault]) -> list[NoRegretError]:
+    """Return the errors of rows that are left out."""
+    return [fault.error for fault in faults]
+
+
+def tables_of(learner: Learner, block: ScoredBlock, options: Options) -> Iterator[Any]:
+    """Yield tables of the predictions of a learner."""
+    tagged = None if block.tags is None else iter([block.tags])
+    return predictions.tables(iter([block.rows]), tagged, learner, options, False)
+
+
+def scored(
+    draw: Callable[[ScoredBlock, Options], Iterator[Any]],
+    reading: Reading,
+    blocks: Iterator[ScoredBlock],
+) -> Iterator[Any]:
+    """Yield tables of predictions, which ``draw`` makes of each block."""
     seen = skipped = 0
-    for rows, tags, read, faults in blocks:
+    for block in blocks:
+        rows, _, read, faults = block
         rows[:, 0] += seen
-        tagged = None if tags is None else iter([tags])
-        yield from predictions.tables(iter([rows]), tagged, learner, reading.options, False)
+        yield from draw(block, reading.options)
         seen += read
         for error in faults:
             if reading.options.on_error == "stop":

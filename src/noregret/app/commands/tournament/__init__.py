@@ -1,0 +1,1 @@
+"""The command ``noregret tournament``: many learners on one stream, mixed by a master."""

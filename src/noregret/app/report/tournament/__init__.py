@@ -1,0 +1,1 @@
+"""The summary of ``noregret tournament``: that of a mix, with a table of the learners."""
