@@ -165,8 +165,10 @@ def mixed(make: Callable[[], Master], table: Callable[[Floats, Floats], Floats])
     """Return a function that mixes forecasts, each round before its outcome is seen."""
 
     def forecasts(X: Floats, y: Floats) -> Floats:
-        made = np.empty(len(y))
-        make().play_block(np.ascontiguousarray(table(X, y)), y, made)
+        made, master, rows = np.empty(len(y)), make(), np.ascontiguousarray(table(X, y))
+        added = ["average", "median", "corrected"][: rows.shape[1] - X.shape[1]]
+        master.check_names([*(f"expert {k}" for k in range(X.shape[1])), *added])
+        master.play_block(rows, y, made)
         return made
 
     return forecasts

@@ -230,25 +230,50 @@ class Squint(Reference):
 
 
 class Blend(Reference):
-    """AdaHedge, with a prior, over ML-Poly, AdaHedge and the experts themselves."""
+    """AdaHedge, with a prior, over ML-Poly, AdaHedge, BOA, the average and the experts themselves.
+
+    It returns to the average as far as it has lost too much beyond it.
+    """
 
     def __init__(self, n: int, prior: Any = None) -> None:
         super().__init__(n, prior)
-        self.mixtures: list[Reference] = [MlPoly(n, prior), AdaHedge(n, prior)]
-        self.above = AdaHedge(n + 2, [0.2, 0.2, *(0.6 * p for p in self.prior)])
+        self.mixtures: list[Reference] = [MlPoly(n, prior), AdaHedge(n, prior), Boa(n, prior)]
+        self.above = AdaHedge(n + 4, [0.1, 0.1, 0.1, 0.3, *(0.4 * p for p in self.prior)])
+        self.average: Row = []
+        self.mixed: Row = []
+        self.paid: Row = []
 
-    def weights(self) -> Row:
+    def trust(self) -> float:
+        """Return the part of AdaHedge's mixture in the next round."""
+        average = math.fsum(self.average)
+        beyond = math.fsum(self.paid) - average
+        largest = max([0.0, *(m - a for m, a in zip(self.mixed, self.average, strict=True))])
+        left = average / 100 + 2 * largest - beyond
+        return 1.0 if left >= largest else max(0.0, left / largest)
+
+    def mixed_weights(self) -> Row:
+        """Return the weights without returning to the average."""
         over = self.above.weights()
-        inner = [mixture.weights() for mixture in self.mixtures]
+        inner = [*(mixture.weights() for mixture in self.mixtures), self.prior]
         return [
-            over[2 + i] + math.fsum(over[k] * inner[k][i] for k in range(2)) for i in range(self.n)
+            over[4 + i] + math.fsum(over[k] * inner[k][i] for k in range(4)) for i in range(self.n)
         ]
 
+    def weights(self) -> Row:
+        trust = self.trust()
+        pairs = zip(self.mixed_weights(), self.prior, strict=True)
+        return [trust * w + (1 - trust) * p for w, p in pairs]
+
     def learn(self, losses: Row, own: float) -> None:
-        paid = []
+        def mean(weights: Row) -> float:
+            found = math.fsum(w * loss for w, loss in zip(weights, losses, strict=True))
+            return min(max(found, min(losses)), max(losses))
+
+        mixed, paid = mean(self.mixed_weights()), []
+        self.paid.append(mean(self.weights()))
         for mixture in self.mixtures:
-            mean = math.fsum(w * loss for w, loss in zip(mixture.weights(), losses, strict=True))
-            mean = min(max(mean, min(losses)), max(losses))
-            paid.append(mean)
-            mixture.learn(losses, mean)
-        self.above.learn([*paid, *losses], own)
+            paid.append(mean(mixture.weights()))
+            mixture.learn(losses, paid[-1])
+        self.average.append(mean(self.prior))
+        self.mixed.append(mixed)
+        self.above.learn([*paid, self.average[-1], *losses], mixed)

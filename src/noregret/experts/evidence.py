@@ -41,7 +41,7 @@ class ExpertEvidence(TableEvidence):
 
     def blocks(self) -> Iterator[tuple[Floats, Floats | None]]:
         """Yield advice and outcomes, or losses alone, without gaps."""
-        fresh: Master | None = self.player.clone() if self.player._round.naps else None
+        fresh: Master | None = self.fresh() if self.player._round.naps else None
         for X, y in self.table.blocks():
             if fresh is None:
                 yield X, y
@@ -50,13 +50,20 @@ class ExpertEvidence(TableEvidence):
             fresh.play_block(X, y, said)
             yield np.where(np.isnan(X), said[:, None], X), y
 
+    def fresh(self) -> Master:
+        """Return the master before its first round, with the names of the experts."""
+        made: Master = self.player.clone()
+        if self.player._round.experts:
+            made.check_names(self.player.names)
+        return made
+
     def losses(self) -> Iterator[Floats]:
         """Yield the losses of each expert; one asleep has the loss of the mixture."""
         if not self.is_drawn or not self.player._round.naps:
             for X, y in self.blocks():
                 yield X if y is None else self.value(X, y[:, None])
             return
-        fresh: Master = self.player.clone()
+        fresh = self.fresh()
         for X, y in self.table.blocks():
             used = np.empty(X.shape)
             fresh.play_block(X, y, None, used)

@@ -22,12 +22,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from noregret.base.plausible import Plausible
-from noregret.streams.parsing.recursive_least_squares import correct, fresh
+from noregret.streams.parsing.recursive_least_squares import MAX_CORRECTED_EXPERTS, correct, fresh
 
 Floats = NDArray[np.float64]
-# The ridge penalty. Of values from 0.3 to 50, this did well on each of ten sets of real and
-# simulated forecasts; on most sets, values from 1 to 20 were about as good.
-RIDGE = 3.0
+# The ridge penalty, and what each expert adds to it. Penalties from 1 to 20 are about as good on
+# most sets of real and simulated forecasts; with few rows and many experts it must be larger.
+RIDGE, RIDGE_PER_EXPERT = 3.0, 0.5
 
 
 class Correcting:
@@ -38,7 +38,8 @@ class Correcting:
     experts
         The number of experts.
     ridge
-        The penalty for departing from the average.
+        The penalty for departing from the average; by default 3 + n/2 for n experts that each have
+        a share.
 
     Examples
     --------
@@ -53,9 +54,9 @@ class Correcting:
     True
     """
 
-    def __init__(self, experts: int, ridge: float = RIDGE) -> None:
+    def __init__(self, experts: int, ridge: float | None = None) -> None:
         self.experts = experts
-        self.state = fresh(experts, ridge)
+        self.state = fresh(experts, penalty(experts) if ridge is None else ridge)
         self.guard = Plausible(experts)
 
     def correct(
@@ -88,3 +89,8 @@ class Correcting:
         own = np.arange(self.experts, dtype=np.int32), self.experts
         correct(table, *own, y[chosen], np.arange(len(chosen)), *self.state)
         X[chosen, at] = table[:, -1]
+
+
+def penalty(experts: int) -> float:
+    """Return the default of the ridge penalty."""
+    return RIDGE + RIDGE_PER_EXPERT * (experts if experts <= MAX_CORRECTED_EXPERTS else 0)

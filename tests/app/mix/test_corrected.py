@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from noregret.streams.corrected_forecast import RIDGE, Correcting
+from noregret.streams.corrected_forecast import Correcting
 from noregret.streams.parsing.recursive_least_squares import MAX_CORRECTED_EXPERTS
 from tests.app.mix.forecasts import csv, frame
 from tests.app.run.commands import done, refused
@@ -89,10 +89,10 @@ def test_the_summary_tells_of_it(tmp_path: Path) -> None:
 # What it says.
 
 
-def ridge_by_hand(X: Any, y: Any, ridge: float = RIDGE) -> Any:
+def ridge_by_hand(X: Any, y: Any) -> Any:
     """Return the corrected forecasts, from normal equations solved anew for each row."""
     terms = 2 + X.shape[1] if X.shape[1] <= MAX_CORRECTED_EXPERTS else 2
-    A, b = ridge * np.eye(terms), np.zeros(terms)
+    A, b = (3 + (terms - 2) / 2) * np.eye(terms), np.zeros(terms)
     said, outcomes, squares = list[float](), list[float](), 0.0
     for x, outcome in zip(X, y, strict=True):
         average = float(np.mean(x[~np.isnan(x)]))

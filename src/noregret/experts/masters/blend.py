@@ -1,19 +1,23 @@
-"""Blend: combine single experts and two mixtures of them, without parameters to choose.
+"""Blend: combine single experts and mixtures of them, without parameters to choose.
 
-    first   ML-Poly and AdaHedge each mix the experts with gradients, to approach the best fixed
-            weights
-    then    AdaHedge weighs every expert and these two mixtures by their losses
+    first   ML-Poly, AdaHedge and BOA each mix the experts with gradients, to approach the best
+            fixed weights
+    then    AdaHedge weighs every expert, these three mixtures and the average by their losses
+    last    if that has lost 1 % more than the average, it returns to the average
 
 Mixing with gradients gains much if experts complement each other, and loses a little if none is
-better than their average. Blend is nearly as good as the better mixture and as any single expert:
-with the average as an expert, it is never much worse than that.
+better than their average. Blend is nearly as good as the best mixture and as any single expert.
+The average has most of the prior. It is that of the experts, weighted by their prior, but for those
+named average, median and corrected, which ``noregret mix`` derives from the others.
 
 An absurd forecast, such as one with a misplaced decimal point, is set aside in its round: its
 expert counts as asleep (see ``noregret.base.plausible``).
 
-Promise. That of AdaHedge for each expert, with a prior of 0.6/n for it and 0.2 for each mixture; to
-which is added what the mixture lost more than it, if it did, in the rounds in which its forecast
-was set aside.
+Promises. That of AdaHedge for each expert, with a prior of 0.4/n for it, 0.1 for each mixture and
+0.3 for the average; to which is added what the mixture lost more than the expert, if it did, where
+a forecast was set aside or the mixture returned to the average. And for convex losses, the loss is
+at most 1.01 times that of the average, plus twice the largest loss beyond the average in one round
+(see ``noregret.experts.budget``).
 """
 
 from __future__ import annotations
@@ -25,7 +29,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from noregret.base.compiled.losses import Loss
-from noregret.base.compiled.second_order_weights import Polynomial
+from noregret.base.compiled.second_order_weights import Bernstein, Polynomial
 from noregret.base.compiled.weigher import Exponential
 from noregret.base.expert_losses import expert_loss
 from noregret.base.plausible import Plausible
@@ -33,6 +37,7 @@ from noregret.base.registry import register
 from noregret.checks import state_arrays
 from noregret.errors import NoRegretError
 from noregret.experts.assumptions import MIXED
+from noregret.experts.budget import Budget, Cost, within
 from noregret.experts.engine.round import ExpertRound
 from noregret.experts.master import Master, checked_prior, promise
 from noregret.experts.rows import as_row
@@ -41,9 +46,15 @@ from noregret.proof.theorems.theorem import Theorem
 
 Floats = NDArray[np.float64]
 Flags = NDArray[np.bool_]
-# The mixtures, which come before the experts, and the prior of each.
-MIXTURES, SHARE = ("ml-poly", "ada-hedge"), 0.2
-M = len(MIXTURES)
+# The mixtures and the average, which come before the experts, and the prior of each.
+MIXTURES = ("ml-poly", "ada-hedge", "boa")
+BEFORE = (*MIXTURES, "average")
+M = len(BEFORE)
+SHARES = (0.1, 0.1, 0.1, 0.3)
+# An average of probabilities, one of which is 0 and wrong, must have little weight.
+LOG_SHARES = (0.2, 0.2, 0.01, 0.01)
+# Experts derived from others, which are not part of the average.
+DERIVED = frozenset(("average", "median", "corrected"))
 UNGUARDED = ("log", "zero-one")
 # Rows that each of the three plays before the next does: few enough to stay in the cache.
 ROWS_PER_BLOCK = 2048
@@ -51,7 +62,7 @@ ROWS_PER_BLOCK = 2048
 
 @register
 class Blend(Master):
-    """AdaHedge over the experts, ML-Poly's mixture of them and AdaHedge's.
+    """AdaHedge over the experts, their average, and their mixtures by ML-Poly, AdaHedge and BOA.
 
     Parameters
     ----------
@@ -87,23 +98,40 @@ class Blend(Master):
             name="blend",
             quantity="regret",
             formula=(
-                r"L_A - L_i \le \left(1 + \frac{\ln(n/0.6)}{\ln(n+2)}\right)"
-                r" \left( \tfrac12\sqrt{\ln(n+2) \sum_t s_t^2}"
-                r" + S\big(\tfrac23\ln(n+2)+1\big) \right) + A_i"
+                r"L_A - L_i \le \left(1 + \frac{\ln(n/0.4)}{\ln(n+4)}\right)"
+                r" \left( \tfrac12\sqrt{\ln(n+4) \sum_t s_t^2}"
+                r" + S\big(\tfrac23\ln(n+4)+1\big) \right) + A_i"
             ),
             plain=(
-                "regret to i <= (1 + ln(n/0.6)/ln(n+2)) (sqrt(Σ s_t² ln(n+2))/2"
-                " + S (2/3 ln(n+2) + 1)) + A_i"
+                "regret to i <= (1 + ln(n/0.4)/ln(n+4)) (sqrt(Σ s_t² ln(n+4))/2"
+                " + S (2/3 ln(n+4) + 1)) + A_i"
             ),
             where=(
-                "$i$ is any expert and $n$ the number of experts; $s_t$ is the spread of the"
-                " losses in round $t$, of the experts and the two mixtures, and $S$ the largest"
-                " $s_t$; $A_i$ is what the mixture lost more than $i$ in rounds in which the"
-                " forecast of $i$ was absurd and set aside, or 0 if that is negative"
+                "$i$ is any expert and $n$ the number of experts; 0.4 is 0.58 for the log loss,"
+                " whose average has a prior of 0.01; $s_t$ is the spread of the"
+                " losses in round $t$, of the experts, the average and the three mixtures, and $S$"
+                " the largest $s_t$; $A_i$ is what the mixture lost more than $i$ in rounds in"
+                " which the forecast of $i$ was absurd and set aside, and more than without"
+                " returning to the average, or 0 if that is negative"
             ),
             assumptions=(MIXED,),
             bound=promise,
             source="de Rooij, van Erven, Grünwald and Koolen, 2014, with a prior",
+        ),
+        Theorem(
+            name="blend-average",
+            quantity="loss",
+            formula=r"L_A \le 1.01\,L_{\mathrm{average}} + 2m",
+            plain="loss <= 1.01 x the loss of the average + 2 m",
+            where=(
+                "$m$ is the largest loss in a round of AdaHedge's mixture beyond that of the"
+                " average; the average is that of the experts awake, by their prior"
+            ),
+            assumptions=(MIXED,),
+            bound=lambda evidence: float(evidence.player._budget.limit),
+            covers=lambda params: expert_loss(params["loss"], params["loss_parameter"]).convex,
+            beside=True,
+            source="noregret.experts.budget",
         ),
     )
 
@@ -120,13 +148,16 @@ class Blend(Master):
         self._hedging = Exponential(1.0, "adaptive", self._shares)
         self._mixtures = [
             ExpertRound(weigher, loss, loss_parameter, gradient, manner)
-            for weigher in (Polynomial(self._shares), self._hedging)
+            for weigher in (Polynomial(self._shares), self._hedging, Bernstein(self._shares))
         ]
         # Forecasts of other losses are probabilities or labels, where no number is absurd.
         self._guarded = kind.name not in UNGUARDED
         self._guard, self._set_aside = Plausible(), np.zeros(0)
+        self._convex, self._cost, self._budget = kind.convex, kind, Budget()
+        self._own = LOG_SHARES if kind.name == "log" else SHARES
+        self._rest = 1 - sum(self._own)  # the prior of all experts together
         super().__init__(Exponential(1.0, "adaptive"), loss, loss_parameter)
-        self._round.before = MIXTURES
+        self._round.before = BEFORE
         self.loss, self.loss_parameter, self.prior = loss, loss_parameter, prior
 
     # The experts come after the mixtures.
@@ -134,11 +165,11 @@ class Blend(Master):
     def _begin(self, n: int) -> None:
         """Start with n experts."""
         shares = self._shares or [1 / n] * n
-        self._weigher.given_prior = [SHARE] * M + [(1 - M * SHARE) * share for share in shares]
+        self._weigher.given_prior = [*self._own, *(self._rest * share for share in shares)]
         for mixture in self._mixtures:
             mixture.begin(n)
         self._round.begin(n + M)
-        self._guard, self._set_aside = Plausible(n), np.zeros(n)
+        self._guard, self._set_aside, self._budget = Plausible(n), np.zeros(n), Budget()
         self._weigher.rate = math.log(n + M)
         self._hedging.rate = math.log(max(2, n))
 
@@ -146,6 +177,11 @@ class Blend(Master):
     def width(self) -> int:
         """The number of experts; 0 before the first round."""
         return max(0, super().width - M)
+
+    @property
+    def total_loss(self) -> float:
+        """Cumulative loss."""
+        return super().total_loss + self._budget.numbers["moved"]
 
     @property
     def regrets(self) -> Floats:
@@ -174,10 +210,18 @@ class Blend(Master):
     @property
     def parts(self) -> dict[str, float]:
         """The weight of each mixture in the next round, and of the single experts together."""
-        held = self._round.current_weights()
-        return dict(zip(MIXTURES, held[:M].tolist(), strict=True)) | {
+        held = self._held()
+        return dict(zip(BEFORE, held[:M].tolist(), strict=True)) | {
             "experts": float(held[M:].sum())
         }
+
+    def _held(self, awake: Any = None) -> Floats:
+        """Return the weights of the mixtures, the average and the experts in the next round."""
+        held, trust = self._round.current_weights(awake), self._budget.trust
+        if trust < 1:
+            held = trust * held
+            held[M - 1] += 1 - trust
+        return held
 
     # Playing.
 
@@ -215,9 +259,6 @@ class Blend(Master):
         rows, n = X.shape
         absurd = self._absurd(X, y)
         forecasts, X = X, X if absurd is None else np.where(absurd, np.nan, X)
-        said = predictions
-        if absurd is not None and said is None:
-            said = np.empty(rows)
         table = np.empty((rows, n + M))
         table[:, M:] = X
         used = [None if weights is None else np.empty((rows, n)) for _ in self._mixtures]
@@ -226,14 +267,50 @@ class Blend(Master):
             made = np.empty(rows)
             mixture.play_rows(X, y, made, used[k])
             table[:, k] = made
+        shares = self._average_weights(X)
+        table[:, M - 1] = average = averaged(X, shares)
         held = None if weights is None else np.empty((rows, n + M))
+        said = np.empty(rows)
         self._round.play_rows(table, y, said, held)
-        if absurd is not None and said is not None and y is not None:
+        spent = self._budget.spend(said, average, self._costs(y)) if self._convex else None
+        if spent is not None:
+            trust, moved = spent
+            said = within(said, average, trust)
+            self._set_aside += np.where(np.isnan(X), 0.0, moved[:, None]).sum(axis=0)
+            if held is not None:
+                held *= trust[:, None]
+                held[:, M - 1] += 1 - trust
+        if absurd is not None and y is not None:
             self._count(absurd, forecasts, y, said)
+        if predictions is not None:
+            predictions[:] = said
         if weights is not None and held is not None:
             weights[:] = held[:, M:]
-            for k, own in enumerate(used):
+            for k, own in enumerate((*used, shares)):
                 weights += held[:, k : k + 1] * own
+
+    def _costs(self, y: Floats | None) -> Cost:
+        """Return the function from forecasts of some rows to their losses."""
+        if y is None:
+            return lambda losses, rows: losses
+        outcomes = y
+        return lambda said, rows: np.minimum(
+            self._cost.value(said, outcomes[rows]), MAX_EXPERT_LOSS
+        )
+
+    def _average_weights(self, X: Floats) -> Floats:
+        """Return the weights of the experts in the average, in each row; 0 if asleep."""
+        prior = np.asarray(self._shares or np.ones(X.shape[1]))
+        if len(prior) != X.shape[1]:  # experts were added
+            prior = np.exp(-self._log_prior)
+        plain = np.array([name not in DERIVED for name in self._round.experts])
+        awake = ~np.isnan(X)
+        found = np.where(awake, prior, 0.0)
+        if not plain.all():
+            own = np.where(plain, found, 0.0)
+            found = np.where(own.any(axis=1, keepdims=True), own, found)
+        total = found.sum(axis=1, keepdims=True)
+        return np.asarray(found / np.where(total > 0, total, 1.0))
 
     def _absurd(self, X: Floats, y: Floats | None) -> Flags | None:
         """Return which forecasts of a block are absurd; None if there are none."""
@@ -245,10 +322,10 @@ class Blend(Master):
     def _count(self, absurd: Flags, X: Floats, y: Floats, said: Floats) -> None:
         """Add up what the mixture lost more than forecasts that were set aside."""
         rows, columns = np.nonzero(absurd)
-        cost = expert_loss(self.loss, self.loss_parameter)
+        cost = self._cost.value
         with np.errstate(over="ignore"):
-            paid = np.minimum(cost.value(X[rows, columns], y[rows]), MAX_EXPERT_LOSS)
-        np.add.at(self._set_aside, columns, cost.value(said[rows], y[rows]) - paid)
+            paid = np.minimum(cost(X[rows, columns], y[rows]), MAX_EXPERT_LOSS)
+        np.add.at(self._set_aside, columns, cost(said[rows], y[rows]) - paid)
 
     def learn_one(self, advice: Any, y: float) -> None:
         """Learn from a round: the forecast of each expert, and the outcome."""
@@ -266,24 +343,27 @@ class Blend(Master):
             absurd = self._guard.absurd(row[None], np.array([math.nan]), learn=False)[0]
             row = np.where(absurd, math.nan, row)
         said = [mixture.predict(row) for mixture in self._mixtures]
-        return self._round.predict(np.concatenate([said, row]))
+        average = averaged(row[None], self._average_weights(row[None]))[0]
+        made = self._round.predict(np.concatenate([said, [average], row]))
+        return float(within(made, average, self._budget.trust if self._convex else 1.0))
 
     def _weights(self, awake: Any = None) -> Floats:
         """Return the total weight of each expert in the next round, including the mixtures."""
         if not self.width:
             return np.zeros(0)
         flags = None if awake is None else np.concatenate([np.ones(M, bool), awake])
-        held = self._round.current_weights(flags)
+        held = self._held(flags)
         found: Floats = held[M:].copy()
         for k, mixture in enumerate(self._mixtures):
             found += held[k] * mixture.current_weights(awake)
-        return found
+        row = np.where(np.ones(self.width, bool) if awake is None else awake, 0.0, math.nan)
+        return np.asarray(found + held[M - 1] * self._average_weights(row[None])[0])
 
     def _join(self, name: str | None, share: float) -> None:
         """Add an expert while running."""
         for mixture in self._mixtures:
             mixture.join(None, share)
-        self._round.join(name, share * (1 - M * SHARE))
+        self._round.join(name, share * self._rest)
         self._guard.join()
         self._set_aside = np.append(self._set_aside, 0.0)
 
@@ -298,6 +378,7 @@ class Blend(Master):
             numbers |= {f"{name}/{key}": value for key, value in counts.items()}
         own_arrays, counts = self._guard.get_state()
         own_arrays["set_aside"] = self._set_aside.copy()
+        numbers |= {f"budget/{key}": value for key, value in self._budget.numbers.items()}
         arrays |= {f"guard/{key}": array for key, array in own_arrays.items()}
         numbers |= {f"guard/{key}": value for key, value in counts.items()}
         return arrays, numbers, names
@@ -320,15 +401,21 @@ class Blend(Master):
             raise ValueError("the mixtures are of other experts")
         if any(mixture.rounds != self.rounds for mixture in self._mixtures):
             raise ValueError("the mixtures have played other rounds")
-        # Models written before there was a guard have no state of it.
-        guarding, counts = own(arrays, "guard"), own(numbers, "guard")
-        guard, aside = Plausible(n), np.zeros(n)
-        if guarding or counts:
-            aside = guarding.pop("set_aside", None)
-            state_arrays({"set_aside": aside}, {"set_aside": n})
-            guard.set_state(guarding, counts, n)
-        self._guard, self._set_aside = guard, np.array(aside)
+        guarding, guard, budget = own(arrays, "guard"), Plausible(n), Budget()
+        aside = guarding.pop("set_aside", None)
+        state_arrays({"set_aside": aside}, {"set_aside": n})
+        guard.set_state(guarding, own(numbers, "guard"), n)
+        budget.set_state(own(numbers, "budget"))
+        self._guard, self._set_aside, self._budget = guard, np.array(aside), budget
         self._round.experts = list(names)
+
+
+def averaged(X: Floats, weights: Floats) -> Floats:
+    """Return the weighted mean of each row, without NaN; it stays within their range."""
+    with np.errstate(all="ignore"):
+        found = np.where(weights > 0, weights * X, 0.0).sum(axis=1)
+        low, high = np.fmin.reduce(X, axis=1), np.fmax.reduce(X, axis=1)
+        return np.asarray(np.clip(found, low, high))
 
 
 def own(things: dict[str, Any], name: str | None = None) -> dict[str, Any]:
