@@ -11,9 +11,12 @@ import pyarrow as pa
 import pytest
 from pyarrow import csv, parquet
 
+from noregret import Vaw, streams
+from noregret.app.commands.run.runner import Run
 from noregret.scale import parts
 from noregret.streams import open_file
 from tests.app.run.commands import done, refused
+from tests.scale.inline import Inline
 from tests.thorough import THOROUGH, sized
 
 ROWS = sized(1_500, full=6_000)
@@ -165,3 +168,30 @@ def test_options_that_do_not_go_with_workers_are_refused(tmp_path: Path) -> None
     assert "--group" in refused(*plain, "--workers", "2", code=2)
     assert "from 1 to" in refused(*plain, "--group", "shop", "--workers", "0", code=2)
     assert "--workers" in refused(*plain, "--work-folder", tmp_path, code=2)
+
+
+def test_progress_is_told_while_workers_play(tmp_path: Path, small_parts: None) -> None:
+    path = write_csv(table(), tmp_path / "rows.csv")
+    stream = streams.read(path, "sold", passed=("shop",), drop=("shop",), missing="indicator")
+    seen: list[tuple[int, str]] = []
+    game = Run(stream, Vaw(), hindsight=False, group=["shop"], pool=Inline(2))
+    game.told = lambda run: seen.append((run.size, run.standing))
+    game.go()
+    sizes, words = zip(*seen, strict=True)
+    assert list(sizes) == sorted(sizes)
+    assert sizes[-1] == path.stat().st_size
+    for some in ("parts read: 1 of ", "buckets played: 8 of 8", "RMSE"):
+        assert any(text.startswith(some) for text in words)
+    assert len({size for size, text in seen if "played" in text}) == 8
+
+
+def test_columns_whose_values_share_features_are_refused(
+    tmp_path: Path, small_parts: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = write_csv(table(), tmp_path / "rows.csv")
+    monkeypatch.setattr("noregret.streams.many_values.MAX_VALUES", 15)
+    asked = ("run", path, "--target", "sold", "--group", "shop", "--quiet", "--workers", "1")
+    said = refused(*asked)
+    assert "column 'city' has more than 15 different values" in said
+    assert "--hash 18" in said
+    done(*asked, "--hash", "18")

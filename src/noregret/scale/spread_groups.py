@@ -11,6 +11,7 @@ from __future__ import annotations
 import json
 import math
 import os
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import count, pairwise
@@ -21,7 +22,7 @@ from numpy.typing import NDArray
 
 from noregret._version import __version__
 from noregret.base.model_file import dumps
-from noregret.errors import NoRegretError, Place
+from noregret.errors import NoRegretError, Place, Use
 from noregret.linear.groups import Groups
 from noregret.linear.keyed_rows import worst_first
 from noregret.linear.learner import is_of_classes
@@ -40,6 +41,7 @@ from noregret.scale.row_files import (
 from noregret.scale.split_rows import Splitting, bucket_count, bucket_rows, keys_of, split
 from noregret.scale.survey import check_alike
 from noregret.scale.work_folder import Interrupted, work_folder
+from noregret.streams import many_values
 from noregret.streams.block import Block, Fault, Sparse
 from noregret.streams.open_file import stamp_of
 from noregret.streams.source import Indivisible, Part
@@ -54,6 +56,8 @@ if TYPE_CHECKING:
 Floats = NDArray[np.float64]
 # Rows that a worker plays at a time.
 ROWS_AT_ONCE = 1 << 16
+# Steps, in words, and the shares of the work that are done before and after them, about.
+STAGES = {"split": ("parts read:", 0.0, 0.4), "play": ("buckets played:", 0.4, 0.8)}
 # A row that a learner refuses: its part, its number there, and why.
 Refused = tuple[int, int, NoRegretError]
 
@@ -208,6 +212,8 @@ class SpreadGrouping(Grouping):
         super().__init__(self.found, columns)
         self.learner, self.columns, self.pool = learner, tuple(columns), pool
         self.within, self.folder = folder, ""
+        # Called as tasks end, with the share of the work that is done, and with what it is.
+        self.told: Callable[[float, str], None] | None = None
         self.saved, self.tagged = saved, tagged
 
     def play(
@@ -245,6 +251,8 @@ class SpreadGrouping(Grouping):
             ways = [tuple(each.facts["transforms"]) for each in done]
             check_alike(reading.transforms, ways, [data.given[part.file] for part in parts])
         names, places = merged(reading.vocabulary.names(), [each.facts["names"] for each in done])
+        if reading.options.hash is None:
+            check_values(names)
         filled = np.sum([np.diff(each["spans"]) > 0 for each in done], axis=0)
         job = Job(
             self.learner,
@@ -273,7 +281,10 @@ class SpreadGrouping(Grouping):
         classes = None if reading.classes is None else reading.classes.names
         for number, part in enumerate(parts):
             block, said = part_of(number, done[number], played)
-            block.size, block.faults = data.size_up_to(part), faults[number]
+            # The workers' share of the work is done.
+            size = data.size_up_to(part)
+            block.size = size + int(STAGES["play"][2] * (data.size - size))
+            block.faults = faults[number]
             lost = {row: error for at, row, error in refused if at == number}
             if lost:
                 name_places(data, part, lost)
@@ -352,7 +363,14 @@ class SpreadGrouping(Grouping):
         They are done ``again`` nevertheless, if asked to.
         """
         left = [task for task in tasks if again or not was_done(task.file)]
-        found = list(self.pool.map(function, left, reading.wanted))
+        found = list[list[Any]]()
+        for each in self.pool.map(function, left, reading.wanted):
+            found.append(each)
+            if self.told is not None:
+                words, start, stop = STAGES[function.__name__]
+                done = len(tasks) - len(left) + len(found)
+                share = start + (stop - start) * done / len(tasks)
+                self.told(share, f"{words} {done} of {len(tasks)}")
         if len(found) < len(left):
             raise Interrupted
         told = {task.file: each for task, each in zip(left, found, strict=True)}
@@ -441,6 +459,20 @@ def merged(names: list[str], added: list[list[str]]) -> tuple[list[str], list[ND
         found = [known.setdefault(name, len(known)) for name in more]
         places.append(np.array(found, dtype=np.int32))
     return list(known), places
+
+
+def check_values(names: list[str]) -> None:
+    """Refuse columns of so many values that later ones share features, as one process decides."""
+    if len(names) <= many_values.MAX_VALUES:
+        return
+    counts = Counter(name.partition("=")[0] for name in names)
+    column, count = counts.most_common(1)[0]
+    if count > many_values.MAX_VALUES:
+        raise NoRegretError(
+            f"column {column!r} has more than {many_values.MAX_VALUES:,} different values: which of"
+            " them share features is for one process to say",
+            (Use("hash", 18), Use("drop", column), Use("workers", text="leave {} out")),
+        )
 
 
 def name_places(data: Data, part: Part, lost: dict[int, NoRegretError]) -> None:

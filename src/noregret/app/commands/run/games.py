@@ -21,7 +21,8 @@ def opened(run: Run, columns: Sequence[str]) -> tuple[Grouping, Game]:
 
         # A certificate needs to know the features of each model.
         wanted = run.outputs.model is not None or run.hindsight, run.outputs.predictions is not None
-        grouping = SpreadGrouping(run.learner, columns, run.pool, run.folder, *wanted)
+        grouping = spread = SpreadGrouping(run.learner, columns, run.pool, run.folder, *wanted)
+        spread.told = run.tell_share
     if not run.hindsight:
         return grouping, Game(run.learner, keep="nothing", progress=False)
     from noregret.proof.game.group_game import GroupGame

@@ -142,6 +142,7 @@ class Run:
         self.seen = 0  # rows, skipped ones too
         self.spent = 0.0
         self.stopping = False
+        self.working = ""  # what workers do
         self.weighted = False
         self.has_zeros = self.has_booleans = False  # among the outcomes
         self.last_outcomes = LastOutcomes()
@@ -392,6 +393,8 @@ class Run:
     @property
     def standing(self) -> str:
         """The error so far in a few words: accuracy, RMSE, or the mean loss."""
+        if self.working:
+            return self.working
         loss = self.learner.engine.loss
         mean = self.total / max(1.0, self.watching.weight)
         if loss.labels or is_of_classes(self.learner):
@@ -410,11 +413,18 @@ class Run:
     def take(self, block: Block, played: Played) -> None:
         """Record a block that was played, report progress, and save a checkpoint if one is due."""
         self.note(block, played)
+        self.working = ""
         self.size, self.spent = block.size, time.perf_counter() - self.began
         if self.told is not None:
             self.told(self)
         if self.is_due() and played.error is None:  # a run resumes after the whole block
             self.save_checkpoint()
+
+    def tell_share(self, share: float, words: str) -> None:
+        """Report how much of their work workers have done."""
+        self.size, self.working = int(share * (self.stream.size or 0)), words
+        if self.told is not None:
+            self.told(self)
 
     def note(self, block: Block, played: Played) -> None:
         """Note the rows of a block."""
