@@ -63,13 +63,14 @@ class Forecasts:
 
     Parameters
     ----------
-    file
+    path
         The file that a worker has written.
     """
 
-    def __init__(self, file: Stored) -> None:
-        self.file, self.taken = file, 0
-        self.scores: Floats = file["scores"]
+    def __init__(self, path: str) -> None:
+        self.path, self.file, self.taken = path, Stored(path), 0
+        self.rows = len(self.file["scores"])
+        self.start = self.file.place_of("scores")
         self.digest = hashlib.blake2b()
 
     @property
@@ -86,16 +87,18 @@ class Forecasts:
 
     def take(self, y: Floats) -> Floats:
         """Return the forecasts of the next rows, which have these outcomes."""
-        here = self.scores[self.taken : self.taken + len(y)]
+        # Read, as what is mapped would stay in memory.
+        count = max(0, min(len(y), self.rows - self.taken))
+        here = np.fromfile(self.path, np.float64, count, offset=self.start + 8 * self.taken)
         self.digest.update(y[: len(here)].tobytes())
         self.taken += len(y)
         return np.concatenate([here, np.full(len(y) - len(here), np.nan)])
 
     def is_of_these_rows(self) -> bool:
         """Return whether the learner has played the rows that were taken."""
-        rows = self.taken if self.retired is None else min(self.taken, len(self.scores))
+        rows = self.taken if self.retired is None else min(self.taken, self.rows)
         same = self.digest.hexdigest() == self.file.facts["outcomes"]
-        return same and rows == len(self.scores)
+        return same and rows == self.rows
 
 
 class Entrants:
@@ -176,7 +179,7 @@ def entered(
     done = sum(1 for _ in pool.map(played, left, wanted))
     if done < len(left):
         raise Interrupted
-    found = {task.name: Forecasts(Stored(task.file)) for task in tasks}
+    found = {task.name: Forecasts(task.file) for task in tasks}
     if all(each.retired for each in found.values()):
         name, first = next(iter(found.items()))
         raise NoRegretError(

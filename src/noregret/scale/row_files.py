@@ -140,6 +140,10 @@ class Stored:
         kind, shape, at = self.places[name]
         return np.ndarray(shape, kind, self.memory, self.start + at)
 
+    def place_of(self, name: str) -> int:
+        """Return where an array begins in the file."""
+        return self.start + int(self.places[name][2])
+
 
 def stored(path: str) -> Stored | None:
     """Return a file that was written before; None if there is none, or it is damaged."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import glob
 import os
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -87,7 +88,8 @@ class Tournament:
         self.asked_to_stop = False
         self.failures: list[str] = []
         self.skipped, self.skipped_rows = 0, list[Skipped]()
-        self.began = 0.0
+        self.began, self.place = 0.0, ""
+        self.size, self.standing = 0, ""
 
     def go(self) -> TournamentResult:
         """Play, mix, and write everything that was asked for."""
@@ -99,6 +101,7 @@ class Tournament:
         try:
             job = job_of(learners, says, self.stream)
             with work_folder(self.folder, *job) as folder:
+                self.place = folder
                 entrants = entered(learners, says, self.stream, self.pool, folder, self.goes_on)
                 table = self.forecasts or os.path.join(folder, TABLE)
                 write(table, self.tables(experts, entrants))
@@ -109,7 +112,12 @@ class Tournament:
             raise KeyboardInterrupt(kept) from None
 
     def goes_on(self) -> bool:
-        """Return whether it is not to end early."""
+        """Return whether it is not to end early, and report progress."""
+        done, count = len(glob.glob(f"{glob.escape(self.place)}/learner-?*")), len(self.contenders)
+        self.standing = f"{done:,} of {count:,} learners have played all rows"
+        self.size = (self.stream.size or 0) * done // count
+        if self.told is not None:
+            self.told(self)
         return not self.asked_to_stop
 
     def mixed(self, experts: Experts, entrants: Entrants, table: str) -> TournamentResult:
@@ -178,7 +186,7 @@ class Tournament:
         if self.mix is not None:
             self.mix.stopping = value
 
-    looking_back, size, rounds, standing = False, 0, 0, ""
+    looking_back, rounds = False, 0
 
 
 @dataclass
