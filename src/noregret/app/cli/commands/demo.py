@@ -156,7 +156,14 @@ def comparison(certificate: Certificate) -> str:
     """Compare the loss with that of the best linear model in words."""
     more = certificate.loss.total / certificate.hindsight.loss - 1
     how = f"{abs(more):.1%} {'more' if more >= 0 else 'less'}"
-    told = f"Its total loss is {how} than that of the best fixed linear model, chosen in hindsight"
+    told = f"Its total loss is {how} than that of the best fixed linear model, chosen in hindsight."
     if certificate.regret.upper < 0:
-        return f"{told}. The regret is negative because it adapts, which no fixed model can."
-    return f"{told}; the theorem guarantees that the difference stays within the bound above."
+        told += " The regret is negative because it adapts, which no fixed model can."
+    bound = None if certificate.theorem is None else certificate.theorem.bound
+    if bound is None or not bound < certificate.loss.total:
+        return told
+    share = bound / certificate.loss.total
+    return (
+        f"{told} The theorem limits how much worse it can be than the best of the learners that it"
+        f" combines: here by {share:.1%} of its loss."
+    )
