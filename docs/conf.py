@@ -21,6 +21,7 @@ extensions = [
     "sphinx_design",
     "sphinx.ext.autodoc",
     "sphinx.ext.napoleon",
+    "course",
     "docstrings",
     "error_messages",
     "learner_pages",

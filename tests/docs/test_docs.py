@@ -337,6 +337,17 @@ def test_a_parameter_without_a_description_stops_the_build() -> None:
         extension("learner_pages").reference(Silent)
 
 
+def test_lessons_are_notebooks_too(tmp_path: Path) -> None:
+    made = extension("course")
+    for page in sorted(DOCS.glob("course-*.md")):
+        text = page.read_text(encoding="utf-8")
+        cells = made.notebook(text)["cells"]
+        assert made.ROLE in text
+        code = ["".join(each["source"]) for each in cells if each["cell_type"] == "code"]
+        assert code == [block.strip() for language, block, _ in BLOCK.findall(text)]
+        assert not any("```" in line for each in cells for line in each["source"])
+
+
 def test_every_error_is_on_the_page_of_errors() -> None:
     page = (DOCS / "troubleshooting.md").read_text(encoding="utf-8")
     parts = " ".join(re.findall(r"{error-messages} (.*)", page)).split()
