@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import numpy as np
@@ -152,11 +153,46 @@ def test_the_best_expert_is_judged_while_awake(tmp_path: Path) -> None:
     assert "Where that expert has no forecast, the mixture's loss is counted." in page
 
 
-def test_a_column_far_from_the_target_is_named(tmp_path: Path) -> None:
+def test_columns_that_are_no_forecasts_are_left_out_and_named(tmp_path: Path) -> None:
     draw = np.random.default_rng(7)
     y = 10_000 + 300 * draw.normal(size=80)
     table = pd.DataFrame({"y": y, "hour": np.arange(80) % 24, "a": y + 90 * draw.normal(size=80)})
-    table["b"] = y + 70 * draw.normal(size=80)
+    table = table.assign(day=736_000 + np.arange(80), fixed=5.0, far=1e9 + draw.normal(size=80))
+    table = table.assign(b=y + 70 * draw.normal(size=80), rankine=1.8 * y + 1e6)
     table.to_csv(tmp_path / "d.csv", index=False)
-    assert "--drop hour" in " ".join(done("mix", tmp_path / "d.csv", "--target", "y").split())
-    assert "--drop" not in done("mix", tmp_path / "d.csv", "--target", "y", "--drop", "hour")
+    given = ("mix", tmp_path / "d.csv", "--target", "y")
+    said = " ".join(done(*given).split())
+    assert "--all-columns" in said
+    result = json.loads(done(*given, "--json", "--certificate", tmp_path / "c.json"))
+    assert set(result["data"]["no_forecasts"]) == {"hour", "day", "fixed", "far"}
+    assert all(name in said for name in result["data"]["no_forecasts"])
+    experts = {expert["name"] for expert in result["experts"] if not expert["added"]}
+    assert experts == {"a", "b", "rankine"}  # in another unit, but related to the outcome
+    assert "CONFIRMED" in done("verify", tmp_path / "c.json", tmp_path / "d.csv")
+    every = json.loads(done(*given, "--json", "--all-columns"))
+    assert not every["data"]["no_forecasts"]
+    assert {"hour", "day", "fixed", "far"} <= {expert["name"] for expert in every["experts"]}
+    named = json.loads(done(*given, "--json", "--experts", "a,hour"))
+    assert {expert["name"] for expert in named["experts"] if not expert["added"]} == {"a", "hour"}
+
+
+def test_the_hint_to_drop_columns_names_all_of_them(tmp_path: Path) -> None:
+    draw = np.random.default_rng(7)
+    y = 10_000 + 300 * draw.normal(size=80)
+    table = pd.DataFrame({"y": y} | {f"e{k}": y + draw.normal(size=80) for k in range(20)})
+    for k in range(6):
+        table[f"odd{k}"] = 1.8 * y + 1e6
+    table.to_csv(tmp_path / "d.csv", index=False)
+    said = "".join(done("mix", tmp_path / "d.csv", "--target", "y").split())
+    assert "--drop" + ",".join(f"odd{k}" for k in range(6)) in said
+
+
+def test_losses_have_the_names_of_the_errors_that_they_average(tmp_path: Path) -> None:
+    draw = np.random.default_rng(3)
+    y = 5 + draw.normal(size=60)
+    pd.DataFrame({"y": y, "a": y + 1, "b": y - draw.random(60)}).to_csv(tmp_path / "d.csv")
+    given = ("mix", tmp_path / "d.csv", "--target", "y", "--json")
+    for name, loss in {"mae": "absolute", "MSE": "square", "mape": "percentage"}.items():
+        assert json.loads(done(*given, "--loss", name))["loss"]["name"] == loss
+    pinball = json.loads(done(*given, "--loss", "pinball", "--quantile", "0.9"))
+    assert pinball["loss"]["name"] == "quantile"

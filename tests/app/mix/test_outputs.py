@@ -193,8 +193,10 @@ def test_losses_and_quantiles(tmp_path: Path) -> None:
 
 
 def test_columns_that_are_no_forecasts_are_pointed_out() -> None:
-    text = done("mix", bundled("approval"), "--target", "five_thirty_eight")
+    text = done("mix", bundled("approval"), "--target", "five_thirty_eight", "--all-columns")
     assert "--drop ordinal_date" in " ".join(text.split())
+    text = done("mix", bundled("approval"), "--target", "five_thirty_eight")
+    assert "left out ordinal_date" in " ".join(text.split())
 
 
 def test_the_summary_fits_a_narrow_terminal(

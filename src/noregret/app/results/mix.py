@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 from noregret.app.results.mix_history import History
@@ -98,6 +98,8 @@ class MixResult(Result):
         switches.
     left_out
         Columns that are not experts because they hold no numbers.
+    no_forecasts
+        Columns of numbers that were left out as no forecasts, each with the reason.
     open_rows
         Rows whose outcome is still to come: predicted, not learned from.
     """
@@ -116,6 +118,7 @@ class MixResult(Result):
     history: History | None = None
     leaders: tuple[tuple[Stretch, ...], tuple[Stretch, ...]] = ((), ())
     left_out: tuple[str, ...] = ()
+    no_forecasts: dict[str, str] = field(default_factory=dict)
     open_rows: int = 0
 
     @property

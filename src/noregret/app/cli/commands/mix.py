@@ -18,6 +18,15 @@ TABLES = ("csv", "tsv", "parquet", "jsonl")
 # Losses of numeric forecasts, whose biases can be corrected.
 CORRECTABLE = ("square", "absolute", "quantile", "percentage")
 
+# Losses by the names of the errors that they average.
+ALSO_CALLED = {
+    "mse": "square",
+    "rmse": "square",
+    "mae": "absolute",
+    "mape": "percentage",
+    "pinball": "quantile",
+}
+
 EXAMPLE = "noregret mix FORECASTS.csv --target COLUMN"
 OPTIONS = [
     ask.argument(
@@ -35,6 +44,12 @@ OPTIONS = [
         "The columns to mix, as in A,B; may be repeated (default: all columns of numbers).",
     ),
     ask.DROP.but("Columns that are not forecasts, as in A,B; may be repeated."),
+    ask.flag(
+        ask.INPUT,
+        "--all-columns",
+        help="Mix every column of numbers, also those that seem to be no forecasts: constants, row"
+        " numbers, dates, places.",
+    ),
     ask.GROUP,
     ask.ONLY,
     ask.switch(ask.INPUT, "--average", "Add the average and the median of all experts as experts."),
@@ -60,8 +75,8 @@ OPTIONS = [
         ask.METHOD,
         "--loss",
         metavar="NAME",
-        help="Loss of a forecast: square, absolute, quantile, percentage, log or zero-one"
-        " (default: square).",
+        help="Loss of a forecast: square (also mse, rmse), absolute (mae), percentage (mape),"
+        " quantile (pinball), log or zero-one (default: square).",
     ),
     ask.option(
         ask.METHOD,
@@ -102,17 +117,39 @@ def mix(given: Namespace) -> None:
     from noregret.app.commands.progress import shown, stoppable
 
     made = master_of(given)
+    stream = stream_for(given.data, mixing_options(given, made._round.cost.name))
+    stream, no_forecasts = without_no_forecasts(stream, given)
     work = Mix(
-        stream_for(given.data, mixing_options(given, made._round.cost.name)),
+        stream,
         made,
         Outputs.of(given),
         hindsight=given.hindsight,
         watch=given.report is not None or given.json,
         command=command_line(),
+        no_forecasts=no_forecasts,
     )
     with stoppable(work), shown(work, given.quiet or given.json):
         result = work.go()
     concluded(result, given, work.failures)
+
+
+def without_no_forecasts(stream: Any, given: Namespace) -> tuple[Any, dict[str, str]]:
+    """Return the stream without columns that are no forecasts, and these with the reasons.
+
+    All columns are kept of what can be read only once, such as standard input.
+    """
+    from dataclasses import replace
+    from pathlib import Path
+
+    from noregret.app.commands.mix.no_forecasts import no_forecasts
+
+    if given.experts or given.all_columns or not all(Path(p).is_file() for p in stream.paths):
+        return stream, {}
+    found = no_forecasts(stream)
+    if not found:
+        return stream, {}
+    drop = (*stream.options.drop, *found)
+    return type(stream)(stream.paths, replace(stream.options, drop=drop)), found
 
 
 def mixing_options(given: Namespace, loss: str) -> Options:
@@ -144,6 +181,7 @@ def master_of(given: Namespace) -> Master:
     from noregret.experts import make
 
     name, loss, params = given.learner, given.loss, ask.params_of(given.parameter)
+    loss = loss and ALSO_CALLED.get(loss.lower(), loss)
     if name is not None and not name.strip():
         raise WrongUsage("--learner needs the name of an algorithm: got an empty name")
     if given.quantile is not None:

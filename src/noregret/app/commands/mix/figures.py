@@ -92,6 +92,7 @@ def result_of(mix: Mix, started: str, began: float) -> MixResult:
         ),
         history=history,
         leaders=((), ()) if history is None or mix.grouped else leaders_of(history),
+        no_forecasts=mix.no_forecasts,
         left_out=() if roles is None else tuple(roles.left_out),
         open_rows=notes.open_rows,
     )

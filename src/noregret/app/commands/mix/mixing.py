@@ -56,6 +56,8 @@ class Mix:
         The command line, to repeat the mix.
     told
         Called after every block.
+    no_forecasts
+        Columns that were left out as no forecasts, each with the reason.
     """
 
     stream: Stream
@@ -65,6 +67,7 @@ class Mix:
     watch: bool = False
     command: str = ""
     told: Callable[[Mix], None] | None = None
+    no_forecasts: dict[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         keep_freed_memory()

@@ -4,8 +4,9 @@
     ``noregret.mix/1``.
 ``data``
     ``sources``, ``format``, ``bytes``, ``rows``, ``target``, ``transforms``, ``left_out`` (columns
-    that hold no numbers), ``open_rows`` (without an outcome), and ``skipped`` (``count`` and the
-    ``first``, each with ``place`` and ``reason``).
+    that hold no numbers), ``no_forecasts`` (columns of numbers that are none, with the reasons),
+    ``open_rows`` (without an outcome), and ``skipped`` (``count`` and the ``first``, each with
+    ``place`` and ``reason``).
 ``learner``
     ``name``, ``params``, and ``python``: the call that makes it.
 ``loss``
@@ -90,4 +91,8 @@ def data(result: MixResult) -> dict[str, Any]:
     found = data_of_run(result)
     for name in ("features", "weight", "shared"):
         del found[name]
-    return found | {"left_out": result.left_out, "open_rows": result.open_rows}
+    return found | {
+        "left_out": result.left_out,
+        "no_forecasts": result.no_forecasts,
+        "open_rows": result.open_rows,
+    }

@@ -243,11 +243,14 @@ def notes(result: MixResult) -> Iterator[tuple[str, str]]:
             yield "best expert", f"{name_of(result.best.name)}: {'; '.join(told)}"
     if result.left_out:
         yield "ignored", f"{some(list(result.left_out))}: not numeric"
+    if result.no_forecasts:
+        why = "; ".join(f"{name_of(name)}: {each}" for name, each in result.no_forecasts.items())
+        yield "left out", f"{why}. To mix them too: --all-columns"
     if result.open_rows:
         rows = count(result.open_rows, "row")
         yield "pending", f"{rows} without an outcome: forecast, not learned from"
     if names := strange(result):
-        dropped = ",".join(names[:LISTED])
+        dropped = ",".join(names)
         yield (
             "suspicious",
             f"{some(names)}: errors over {STRANGE} times those of a typical expert. If not a"
