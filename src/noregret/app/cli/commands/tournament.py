@@ -59,7 +59,10 @@ OPTIONS = [
         help="The algorithm that mixes the learners: ada-hedge, ml-poly, fixed-share or another of"
         " ‘noregret learners’ (default: blend).",
     ),
-    ask.PREDICTIONS.but("Write every prediction of the mixture (.csv or .parquet)."),
+    ask.PREDICTIONS.but(
+        "Write every prediction of the mixture (.csv or .parquet); of two classes, the probability"
+        " of the positive one."
+    ),
     ask.file(
         ask.OUTPUT,
         "--forecasts",

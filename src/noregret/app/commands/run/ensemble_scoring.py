@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from noregret.app.commands.run import predictions
+from noregret.app.commands.run.scoring import ScoredBlock
 from noregret.errors import BadExample, NoRegretError
 from noregret.experts.members import LearningMember
 from noregret.proof.game.play_blocks import numbers_of, score_block
@@ -39,15 +40,14 @@ def widest_of(experts: Experts) -> Learner:
     return widest
 
 
-def ensemble_rows(experts: Experts, reading: Reading) -> Iterator[tuple[Floats, int, list[Fault]]]:
-    """Yield row numbers with forecasts of each block, the rows read, and those left out."""
+def ensemble_blocks(experts: Experts, reading: Reading) -> Iterator[ScoredBlock]:
+    """Yield the forecasts for the rows of each block."""
     for block in reading:
         found, faults = forecasts_of(experts, reading, block)
-        there = ~np.isnan(found)
-        numbers = numbers_of(block, 0)
-        read = len(block) + len(block.faults)
+        rows = np.column_stack([numbers_of(block, 0), found])[~np.isnan(found)]
         faults = sorted([*faults, *block.faults], key=lambda fault: fault.row)
-        yield np.column_stack([numbers, found])[there], read, faults
+        read = len(block) + len(block.faults)
+        yield ScoredBlock(rows, None, read, [fault.error for fault in faults])
 
 
 def forecasts_of(experts: Experts, reading: Reading, block: Block) -> tuple[Floats, list[Fault]]:
@@ -71,7 +71,7 @@ def forecasts_of(experts: Experts, reading: Reading, block: Block) -> tuple[Floa
     return found, list(faults.values())
 
 
-def tables_of(experts: Experts, block: Any, options: Options) -> Iterator[Any]:
+def tables_of(experts: Experts, block: ScoredBlock, options: Options) -> Iterator[Any]:
     """Yield an Arrow table of predictions: numbers, or classes and the chance of the positive one.
 
     Classes are written as the data of the model name them.

@@ -15,14 +15,14 @@ from noregret.app.commands.run import predictions
 from noregret.app.commands.run.model_reading import opened
 from noregret.app.results.run import MAX_REPORTED_ROWS
 from noregret.base.numbers import clean
-from noregret.errors import NoRegretError, WrongUsage, on_command_line
+from noregret.errors import NoRegretError, on_command_line
 from noregret.linear.learner import Learner, is_of_classes
 from noregret.proof.game.play_blocks import best_of, check_bases, numbers_of, score_block
 from noregret.streams.stream import Reading
 
 if TYPE_CHECKING:
+    from noregret.experts.ensemble import Experts
     from noregret.scale.pool import Pool
-    from noregret.streams.block import Fault
     from noregret.streams.options import Options
 
 # The options of ‘predict’ that an error may advise.
@@ -51,21 +51,18 @@ def score(
     found.restore(reading)
     if learner._caveat is not None:
         print(f"note: {learner._caveat}", file=sys.stderr)
-    blocks = score_blocks(learner, reading)
-    if found.experts is not None and pool is not None:
-        raise WrongUsage("one process scores a mixture: leave --workers and --cluster out")
+    scorer = found.experts or learner
     if pool is not None:
         from noregret.app.commands.run.spread_scoring import spread_blocks
 
-        blocks = spread_blocks(learner, reading, pool, folder)
-    if found.experts is not None:
-        from noregret.app.commands.run import ensemble_scoring as mixture
-
-        rows = mixture.ensemble_rows(found.experts, reading)
-        blocks = (ScoredBlock(said, None, read, errors_of(bad)) for said, read, bad in rows)
-        draw = partial(mixture.tables_of, found.experts)
+        blocks = spread_blocks(scorer, reading, pool, folder)
     else:
-        draw = partial(tables_of, learner)
+        blocks = blocks_of(scorer, reading)
+    draw = partial(tables_of, learner)
+    if found.experts is not None:
+        from noregret.app.commands.run import ensemble_scoring
+
+        draw = partial(ensemble_scoring.tables_of, found.experts)
     tables = scored(draw, reading, blocks)
     try:
         if path is not None:
@@ -111,9 +108,13 @@ def score_blocks(learner: Learner, reading: Reading) -> Iterator[ScoredBlock]:
         yield ScoredBlock(rows, tags, read, [fault.error for fault in faults])
 
 
-def errors_of(faults: list[Fault]) -> list[NoRegretError]:
-    """Return the errors of rows that are left out."""
-    return [fault.error for fault in faults]
+def blocks_of(model: Learner | Experts, reading: Reading) -> Iterator[ScoredBlock]:
+    """Yield the scores of the rows of each block, by a learner or by an ensemble."""
+    if isinstance(model, Learner):
+        return score_blocks(model, reading)
+    from noregret.app.commands.run.ensemble_scoring import ensemble_blocks
+
+    return ensemble_blocks(model, reading)
 
 
 def tables_of(learner: Learner, block: ScoredBlock, options: Options) -> Iterator[Any]:

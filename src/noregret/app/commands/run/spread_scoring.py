@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from noregret.app.commands.run.scoring import ScoredBlock, score_blocks
+from noregret.app.commands.run.scoring import ScoredBlock, blocks_of
 from noregret.errors import DataWarning, NoRegretError
 from noregret.scale.parts import Data, located, parts_of
 from noregret.scale.row_files import Stored, as_text, write
@@ -23,6 +23,7 @@ from noregret.scale.work_folder import work_folder
 from noregret.streams.source import Indivisible, Part
 
 if TYPE_CHECKING:
+    from noregret.experts.ensemble import Experts
     from noregret.linear.learner import Learner
     from noregret.scale.pool import Pool
     from noregret.streams.stream import Reading
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
 class Scoring:
     """The scoring of one part."""
 
-    learner: Learner
+    learner: Learner | Experts
     data: Data
     part: Part
     file: str
@@ -45,7 +46,7 @@ def score_part(task: Scoring) -> list[tuple[int, NoRegretError]]:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", DataWarning)  # the first process has told
-            found += score_blocks(task.learner, task.data.reading(task.part))
+            found += blocks_of(task.learner, task.data.reading(task.part))
     except NoRegretError as failure:
         ends = failure.with_traceback(None)
     tags = None if not found or found[0].tags is None else [each.tags for each in found]
@@ -64,7 +65,7 @@ def score_part(task: Scoring) -> list[tuple[int, NoRegretError]]:
 
 
 def spread_blocks(
-    learner: Learner, reading: Reading, pool: Pool, folder: str | None
+    learner: Learner | Experts, reading: Reading, pool: Pool, folder: str | None
 ) -> Iterator[ScoredBlock]:
     """Yield what ``score_blocks`` does, from workers."""
     reading.ahead = False
