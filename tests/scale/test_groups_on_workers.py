@@ -122,9 +122,9 @@ def test_workers_make_the_same_certificate(kind: str, tmp_path: Path, small_part
     learner = () if kind in ("csv", "classes") else ("--learner", "vaw")
     asked = ("run", *files, "--target", "sold", "--group", "shop", "--quiet", *learner)
     one, two = tmp_path / "one.json", tmp_path / "two.json"
-    done(*asked, "--look-back", "60", "--certificate", one)
+    done(*asked, "--look-back", "600", "--certificate", one)
     workers = ("--workers", "2" if kind == "csv" else "1")
-    done(*asked, "--look-back", "60", "--certificate", two, *workers)
+    done(*asked, "--look-back", "600", "--certificate", two, *workers)
     assert two.read_text() == one.read_text()
     assert json.loads(two.read_text())["groups"]["keys"] == 40
     if kind == "csv" or THOROUGH:

@@ -20,25 +20,13 @@ from noregret.proof.game.play_blocks import play_block
 from noregret.proof.record.parts_digest import BLOCK_ROWS, Part, PartsDigest
 from noregret.scale.pool import Pool
 from noregret.scale.processes import Processes
-from noregret.scale.survey import Survey, surveyed
+from noregret.scale.survey import NumberedBlocks, Survey, surveyed
 from noregret.scale.tree import Key, grown, reduced
 
 if TYPE_CHECKING:
     from noregret.streams.stream import Stream
 
 S = TypeVar("S", bound=Summed)
-
-
-@dataclass(frozen=True)
-class Blocks:
-    """Some blocks of rows to sum: ``number`` is the first, and it begins after ``skip`` rows."""
-
-    method: Summed
-    survey: Survey
-    skip: int
-    number: int
-    count: int
-    rows: int
 
 
 @dataclass(frozen=True)
@@ -150,34 +138,30 @@ def fitted(method: S, stream: Stream, pool: Pool, rows: int = BLOCK_ROWS) -> S:
     return method
 
 
-def tasks_of(method: Summed, survey: Survey, rows: int) -> list[Blocks]:
+def tasks_of(method: Summed, survey: Survey, rows: int) -> list[tuple[Summed, NumberedBlocks]]:
     """Return a task for each part of the files: the blocks that begin in it."""
     found, first = [], 0
     for end in survey.ends:
         number, stop = -(-first // rows), -(-end // rows)
         if number < stop:
-            last = min(stop * rows, survey.rows)
-            here, before = survey.restricted(number * rows, last)
-            found.append(Blocks(method, here, number * rows - before, number, stop - number, rows))
+            found.append((method, survey.numbered(number, stop, rows)))
         first = end
     return found
 
 
-def summed(task: Blocks) -> dict[Key, Node]:
+def summed(task: tuple[Summed, NumberedBlocks]) -> dict[Key, Node]:
     """Return the sums of some blocks, merged as far as the tree allows."""
+    kind, blocks = task
 
     def methods() -> Iterator[tuple[int, Summed]]:
-        sizes = [task.rows] * task.count
-        for number, (block, columns) in enumerate(
-            task.survey.blocks(sizes, task.skip), task.number
-        ):
-            method = task.method.clone()
+        for number, block, columns in blocks:
+            method = kind.clone()
             game = method._new_game(keep="sums", progress=False)
             reading: Any = columns
             with game.intake.recorded():
                 _, played = play_block(game.intake.learner, reading, block)
             if played.error is not None:
-                raise task.survey.named(played.error)
+                raise blocks.survey.named(played.error)
             method._adopt(game)
             yield number, method
 

@@ -8,8 +8,8 @@ workers; nor do the steps of the solvers, and the interval that they prove.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
@@ -29,24 +29,12 @@ from noregret.scale.fitting import stream_of
 from noregret.scale.keepers import Keepers
 from noregret.scale.pool import Pool
 from noregret.scale.processes import Processes
-from noregret.scale.survey import Survey, surveyed
+from noregret.scale.survey import NumberedBlocks, Survey, surveyed
 from noregret.scale.tree import grown, reduced
 from noregret.streams.block import Sparse
 
 if TYPE_CHECKING:
     from noregret.streams.stream import Stream
-
-
-@dataclass(frozen=True)
-class Share:
-    """The blocks of a worker: ``number`` is the first, and it begins after ``skip`` rows."""
-
-    survey: Survey
-    skip: int
-    number: int
-    count: int
-    rows: int
-    features: int
 
 
 class Question(NamedTuple):
@@ -78,15 +66,11 @@ class SpreadRows(Rows):
         self.count, self.size, self.total = -(-survey.rows // rows), rows, survey.rows
         self.owned: Pool | None = None
         self.names = survey.feature_names(self.least_features) or survey.columns.known
-        shares = []
         workers = min(pool.workers, self.count)
-        for k in range(workers):
-            number, stop = k * self.count // workers, (k + 1) * self.count // workers
-            here, before = survey.restricted(number * rows, min(stop * rows, survey.rows))
-            skip = number * rows - before
-            shares.append(Share(here, skip, number, stop - number, rows, self.least_features))
-        self.shares = shares
-        self.keepers = Keepers(pool, read, shares)
+        ends = [k * self.count // workers for k in range(workers + 1)]
+        self.shares = [survey.numbered(*some, rows) for some in pairwise(ends)]
+        tasks = [(share, self.least_features) for share in self.shares]
+        self.keepers = Keepers(pool, read, tasks)
 
     def __enter__(self) -> Self:
         return self
@@ -249,17 +233,17 @@ def rows(
 # In the workers.
 
 
-def read(share: Share) -> list[tuple[int, Rows]]:
-    """Return the blocks of a worker, with their numbers."""
-    found, sizes = [], [share.rows] * share.count
-    for number, (block, _) in enumerate(share.survey.blocks(sizes, share.skip), share.number):
+def read(task: tuple[NumberedBlocks, int]) -> list[tuple[int, Rows]]:
+    """Return the blocks of a worker, with their numbers, given how many features there are."""
+    (share, features), found = task, []
+    for number, block, _ in share:
         X: Any = block.X
         if isinstance(X, Sparse):
             from scipy import sparse
 
-            X = sparse.csr_array((X.data, X.indices, X.starts), shape=(len(block), share.features))
+            X = sparse.csr_array((X.data, X.indices, X.starts), shape=(len(block), features))
         try:
-            found.append((number, compact(Rows(X, block.y, features=share.features))))
+            found.append((number, compact(Rows(X, block.y, features=features))))
         except NoRegretError as error:
             raise share.survey.named(error) from None
     return found

@@ -108,6 +108,11 @@ class Survey:
         made = replace(self, parts=self.parts[part], ends=ends, places=self.places[part])
         return made, before
 
+    def numbered(self, number: int, stop: int, rows: int) -> NumberedBlocks:
+        """Return some of the blocks of so many rows, as a worker needs them."""
+        here, before = self.restricted(number * rows, min(stop * rows, self.rows))
+        return NumberedBlocks(here, number * rows - before, number, stop - number, rows)
+
     def blocks(self, sizes: Iterable[int], skip: int = 0) -> Iterator[tuple[Block, Columns]]:
         """Yield rows in blocks of these sizes, after skipping some; the last may be smaller."""
         stream, held, have = self.pieces(skip), list[Block](), 0
@@ -187,6 +192,23 @@ class Survey:
         for part in self.parts:
             located(error, self.data, part)
         return error
+
+
+@dataclass(frozen=True)
+class NumberedBlocks:
+    """Some blocks of rows: ``number`` is the first, and it begins after ``skip`` rows."""
+
+    survey: Survey
+    skip: int
+    number: int
+    count: int
+    rows: int
+
+    def __iter__(self) -> Iterator[tuple[int, Block, Columns]]:
+        """Read the blocks; yield the number of each, its rows, and their features."""
+        found = self.survey.blocks([self.rows] * self.count, self.skip)
+        for number, (block, columns) in enumerate(found, self.number):
+            yield number, block, columns
 
 
 def part_of(block: Block, start: int, stop: int) -> Block:
