@@ -62,16 +62,18 @@ def test_no_pruning_is_beaten_by_more_than_its_price(kind: str, seed: int, nodes
     learner.learn_many(X, y)
     accounts, unit = learner.engine.accounts(), unit_of(learner)
     growth = Decimal(4) / 3 * unit if kind in ("square", "heavy") else Decimal(0)
+    priors = learner.get_state()[0]["priors"][2 * RATES :: RATES]
+    assert np.exp(priors) == pytest.approx([1 / 16, 1 / 16, 1 / 16])  # two trees, and a fresh one
     for i, table in enumerate(tables(learner)):
         found = prunings(table)
         assert abs(sum((p.prior for p in found), Decimal(-1))) < Decimal("1e-40")
         priced = [p.loss - unit * p.prior.ln() for p in found]
         for total in priced:
             assert Decimal(learner.total_loss) <= (
-                total + unit * Decimal(4 * 2).ln() + growth
+                total - unit * Decimal(priors[i]) + growth
             ) * Decimal("1.000000000001")
         assert accounts["pruned"][i] + accounts["price"][i] == pytest.approx(
-            float(min(priced) + unit * Decimal(8).ln() + growth)
+            float(min(priced) - unit * Decimal(priors[i]) + growth)
         )
         if nodes == 4000:  # no subtree has collapsed
             assert accounts["least"][i] == pytest.approx(float(min(p.loss for p in found)))
@@ -88,7 +90,7 @@ def test_weights_are_the_posterior_of_all_prunings(
     X, y = stream(kind, seed, rows=9 if nodes == 4000 else 40)
     learner = forest(kind, trees=1, seed=seed, nodes=nodes)
     learner.learn_many(X, y)
-    (table,), unit = tables(learner), unit_of(learner)
+    (table, _), unit = tables(learner), unit_of(learner)
     if rate:
         unit /= 2 if kind in ("logistic", "classes") else 512
     found = [(p.leaves, p.prior * (-p.loss / unit).exp()) for p in prunings(table, rate=rate)]
@@ -107,7 +109,7 @@ def test_every_node_has_the_record_of_a_forecaster_that_was_always_there(seed: i
     learner, first, size = forest("square", trees=1, seed=seed), {}, 1
     for t, (x, outcome) in enumerate(zip(X, y, strict=True)):
         learner.learn_one(x, outcome)
-        (table,) = tables(learner)
+        table, _ = tables(learner)
         if len(table) > size:  # the last node is new, and beside it is the one before
             size, first[t] = len(table), mixture(table, size, x)
     mean, count, loss = np.zeros(len(table)), np.zeros(len(table)), np.zeros(len(table))
@@ -140,9 +142,9 @@ def test_the_log_loss_of_a_tree_is_that_of_the_mixture_of_its_prunings(
     learner = forest(kind, trees=1, seed=seed, nodes=nodes)
     for x, outcome in zip(X[:9] if nodes == 4000 else X, y, strict=False):
         learner.learn_one(x, outcome)
-        (table,) = tables(learner)
+        table, _ = tables(learner)
         likelihood = sum(p.prior * (-p.loss).exp() for p in prunings(table))
-        paid = learner.get_state()[0]["paid"][RATES]
+        paid = learner.get_state()[0]["paid"][2 * RATES]
         assert paid == pytest.approx(float(-Decimal(likelihood).ln()), rel=1e-9)
 
 

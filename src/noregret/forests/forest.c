@@ -19,7 +19,7 @@ static uint64_t mixed(uint64_t z)
 
 int noregret_forest_members(const noregret_forest* f)
 {
-    return FOREST_RATES * (1 + f->trees);
+    return FOREST_RATES * (2 + f->trees);
 }
 
 static int outputs(const noregret_forest* f)
@@ -52,13 +52,17 @@ int noregret_forest_room(noregret_tree* t, ptrdiff_t room, ptrdiff_t stride)
 int noregret_forest_begin(noregret_forest* f, int trees, ptrdiff_t budget, int classes, uint64_t seed)
 {
     memset(f, 0, sizeof *f);
-    f->trees = trees;
+    f->old = trees;
+    f->trees = trees += noregret_fresh_trees(trees);
     f->budget = budget;
     f->classes = classes;
     f->tree = calloc(trees, sizeof *f->tree);
-    f->paid = calloc(FOREST_RATES * (1 + trees), sizeof(double));
-    if (f->tree == NULL || f->paid == NULL)
+    f->paid = calloc(noregret_forest_members(f), sizeof(double));
+    f->prior = calloc(noregret_forest_members(f), sizeof(double));
+    f->before = calloc(noregret_forest_members(f), sizeof(double));
+    if (f->tree == NULL || f->paid == NULL || f->prior == NULL || f->before == NULL)
         return 0;
+    noregret_fresh_begin(f);
     for (int i = 0; i < trees; i++)
         f->tree[i].random = mixed(mixed(seed + 0x9E3779B97F4A7C15ULL) + 0x9E3779B97F4A7C15ULL * (uint64_t)(i + 1));
     return noregret_forest_widen(f, 0, classes);
@@ -73,6 +77,8 @@ void noregret_forest_end(noregret_forest* f)
     }
     free(f->tree);
     free(f->paid);
+    free(f->prior);
+    free(f->before);
     free(f->column);
     free(f->row);
     free(f->rates);
@@ -125,7 +131,7 @@ int noregret_forest_widen(noregret_forest* f, ptrdiff_t features, int classes)
             f->tree[i].node = node;
         }
         if (!larger(&f->column, COLUMN_FIELDS * width) || !larger(&f->row, width) || !larger(&f->rates, width) ||
-            !larger(&f->said, noregret_forest_members(f) * (ptrdiff_t)(class_room + 1)))
+            !larger(&f->said, (noregret_forest_members(f) + 1) * (ptrdiff_t)class_room))
             return 0;
         for (int i = 0; i < f->trees; i++)
             spread(f, &f->tree[i], class_room, width, stride);
@@ -160,35 +166,48 @@ double noregret_boldness(const noregret_forest* f, int rate)
     return rate == 0 ? 1 : f->classes ? 2 : FOREST_BOLDER;
 }
 
-static double prior_of(const noregret_forest* f, int member)
+static double loss_of(const noregret_forest* f, double says, double y)
 {
-    return member < FOREST_RATES ? 0.5 / FOREST_RATES : 0.5 / (FOREST_RATES * f->trees);
+    return f->classes ? -log(says) : (says - y) * (says - y);
 }
 
-void noregret_forest_predict(const noregret_forest* f, const double* row, double* said, double* out)
+/* The logarithm of the weight of a member, but for a constant. */
+static double weight_of(const noregret_forest* f, int member, double unit)
+{
+    return f->prior[member] - (unit > 0 ? f->paid[member] / unit : 0);
+}
+
+static void mix(const noregret_forest* f, const double* said, double* out)
 {
     int n = noregret_forest_members(f), wide = outputs(f);
-    double unit = noregret_forest_unit(f), least = INFINITY, total = 0;
-    for (int k = 0; k < FOREST_RATES * wide; k++)
-        said[k] = 0;
-    for (int i = 0; i < f->trees; i++) {
-        double* own = said + FOREST_RATES * wide * (1 + i);
-        noregret_tree_predict(f, &f->tree[i], row, own);
-        for (int k = 0; k < FOREST_RATES * wide; k++)
-            said[k] += own[k] / f->trees;
-    }
+    double unit = noregret_forest_unit(f), top = -INFINITY, total = 0;
     for (int k = 0; k < n; k++)
-        least = f->paid[k] < least ? f->paid[k] : least;
+        top = weight_of(f, k, unit) > top ? weight_of(f, k, unit) : top;
     for (int c = 0; c < wide; c++)
         out[c] = 0;
     for (int k = 0; k < n; k++) {
-        double weight = prior_of(f, k) * (unit > 0 ? exp((least - f->paid[k]) / unit) : 1.0);
+        double weight = exp(weight_of(f, k, unit) - top);
         total += weight;
         for (int c = 0; c < wide; c++)
             out[c] += weight * said[k * wide + c];
     }
     for (int c = 0; c < wide; c++)
         out[c] /= total;
+}
+
+void noregret_forest_predict(const noregret_forest* f, const double* row, double* said, double* out)
+{
+    int own_wide = FOREST_RATES * outputs(f);
+    for (int k = 0; k < 2 * own_wide; k++)
+        said[k] = 0;
+    for (int i = 0; i < f->trees; i++) {
+        double *own = said + own_wide * (2 + i), *average = said + (i < f->old ? 0 : own_wide);
+        int count = i < f->old ? f->old : f->trees - f->old;
+        noregret_tree_predict(f, &f->tree[i], row, own);
+        for (int k = 0; k < own_wide; k++)
+            average[k] += own[k] / count;
+    }
+    mix(f, said, out);
 }
 
 /* The share of the loss that a split by a feature saves. */
@@ -266,8 +285,13 @@ int noregret_forest_learn(noregret_forest* f, double y, int foreseen)
     int n = noregret_forest_members(f), wide = outputs(f), c = f->classes ? (int)y : 0;
     if (!noregret_forest_reserve(f, &foreseen))
         return 0;
-    if (!foreseen)
-        noregret_forest_predict(f, f->row, f->said, f->said + (ptrdiff_t)n * wide);
+    double* served = f->said + (ptrdiff_t)n * wide;
+    if (foreseen)
+        mix(f, f->said, served);
+    else
+        noregret_forest_predict(f, f->row, f->said, served);
+    f->lost += loss_of(f, served[c], y);
+    f->start = f->outcome_mean;
     f->rounds++;
     if (!f->classes) {
         f->low = f->rounds == 1 || y < f->low ? y : f->low;
@@ -280,15 +304,14 @@ int noregret_forest_learn(noregret_forest* f, double y, int foreseen)
                 noregret_tree_reweigh(f, &f->tree[i]);
         }
     }
-    for (int k = 0; k < n; k++) {
-        double says = f->said[k * wide + c];
-        f->paid[k] += f->classes ? -log(says) : (says - y) * (says - y);
-    }
+    for (int k = 0; k < n; k++)
+        f->paid[k] += loss_of(f, f->said[k * wide + c], y);
     measure(f, y);
     for (int i = 0; i < f->trees; i++)
         noregret_tree_learn(f, &f->tree[i], f->row, y);
     for (int i = 0; i < f->trees; i++)
         if (f->tree[i].count + 2 > f->budget)
             noregret_tree_collapse(f, &f->tree[i]);
+    noregret_fresh_judge(f);
     return 1;
 }

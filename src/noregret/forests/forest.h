@@ -34,11 +34,12 @@ typedef struct {
     double* spare;       /* scratch: BEST_FIELDS * room */
     ptrdiff_t count, room;
     uint64_t random;
+    double since;        /* what the forest had lost when the tree started */
 } noregret_tree;
 
 typedef struct {
     noregret_tree* tree;
-    int trees;
+    int trees, old;      /* all, and those that are not fresh: the first ones */
     ptrdiff_t budget;    /* nodes per tree */
     int classes;         /* 0 for numbers */
     int class_room;      /* counts that fit in a node: at least 1, which is the mean of numbers */
@@ -48,11 +49,17 @@ typedef struct {
     double low, high;    /* range of the outcomes */
     double scale;        /* a power of two, at least high - low */
     double* column;      /* statistics of the features, COLUMN_FIELDS * width */
-    double* paid;        /* losses of the members: mixtures per rate, then trees by rate */
+    double lost;         /* the loss of the forest */
+    long long generation, born;  /* of the fresh trees: their number, and the rounds before they started */
+    /* Of the members: averages over the old trees per rate, over the fresh ones, then all trees by rate. */
+    double* paid;        /* losses, */
+    double* prior;       /* the logarithm of the prior probability, */
+    double* before;      /* and what had been paid when the fresh trees started */
     double* row;         /* scratch of a round, of width numbers */
     double* rates;       /* scratch of a round: how fast each feature is split, per unit */
     double* said;        /* scratch of a round: predictions of the members */
     double outcome_mean, outcome_spread;
+    double start;        /* scratch of a round: what empty trees predict */
 } noregret_forest;
 
 enum { COLUMN_LOW, COLUMN_HIGH, COLUMN_MEAN, COLUMN_SPREAD, COLUMN_SHARED, COLUMN_GAIN, COLUMN_TRIED, COLUMN_FIELDS };
@@ -65,6 +72,9 @@ int noregret_forest_room(noregret_tree* t, ptrdiff_t room, ptrdiff_t stride);
 void noregret_forest_admit(noregret_forest* f);
 
 int noregret_forest_members(const noregret_forest* f);
+int noregret_fresh_trees(int trees);
+void noregret_fresh_begin(noregret_forest* f);
+void noregret_fresh_judge(noregret_forest* f);
 /* Predictions of one tree at both rates: FOREST_RATES blocks of a number, or of a probability per class. */
 void noregret_tree_predict(const noregret_forest* f, const noregret_tree* t, const double* row, double* out);
 /* The mixture of all members; said has room for what each says. */

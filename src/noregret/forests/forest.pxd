@@ -10,14 +10,19 @@ cdef extern from "forest.h" nogil:
         double* node
         Py_ssize_t count, room
         uint64_t random
+        double since
     ctypedef struct noregret_forest:
         noregret_tree* tree
-        int trees, classes, class_room
+        int trees, old, classes, class_room
         Py_ssize_t budget, features, width, stride
         long long rounds
         double low, high, scale
         double* column
+        double lost
+        long long generation, born
         double* paid
+        double* prior
+        double* before
         double* row
         double* said
         double outcome_mean, outcome_spread

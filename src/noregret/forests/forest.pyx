@@ -107,14 +107,17 @@ cdef class Grove:
 
     def accounts(self) -> dict[str, Floats]:
         """Return the evidence for the theorems, a number per tree in each array."""
-        cdef int n = self.forest.trees
+        cdef int i, n = self.forest.trees
         unit = noregret_forest_unit(&self.forest)
         found = self.best(unit)
         # Rounds that widen the range of the outcomes: of the trees, and of their mixture.
         growth = 0.0 if self.forest.classes else 8.0 / 3.0 * self.forest.scale ** 2
+        # What the forest had lost when a tree started counts as that tree's loss.
+        since = np.array([self.forest.tree[i].since for i in range(n)])
+        prior = np.array([self.forest.prior[FOREST_RATES * (2 + i)] for i in range(n)])
         return {
-            "pruned": found[:, BEST_LOSS].copy(), "least": found[:, BEST_LEAST].copy(), "leaves": found[:, BEST_LEAVES].copy(),
-            "price": found[:, BEST_PRICE] + unit * np.log(2 * FOREST_RATES * n) + growth,
+            "pruned": since + found[:, BEST_LOSS], "least": since + found[:, BEST_LEAST], "leaves": found[:, BEST_LEAVES].copy(),
+            "price": found[:, BEST_PRICE] - unit * prior + growth,
             "collapsed": found[:, BEST_EXCESS].copy(), "range": np.array([self.forest.high - self.forest.low]),
         }
 
@@ -151,7 +154,11 @@ cdef class Grove:
             "nodes": np.concatenate([table.ravel() for table in tables]),
             "counts": np.array([float(len(table)) for table in tables]),
             "random": np.array(halves, dtype=np.float64).ravel(),
+            "since": np.array([f.tree[i].since for i in range(f.trees)]),
             "paid": np.array([f.paid[k] for k in range(noregret_forest_members(f))]),
+            "priors": np.array([f.prior[k] for k in range(noregret_forest_members(f))]),
+            "before": np.array([f.before[k] for k in range(noregret_forest_members(f))]),
+            "fresh": np.array([f.lost, <double> f.generation, <double> f.born]),
             "columns": columns,
             "outcomes": np.array([<double> f.rounds, f.low, f.high, f.scale, f.outcome_mean, f.outcome_spread]),
         }
@@ -172,16 +179,17 @@ cdef class Grove:
         counts, own = max(1, f.classes), FOREST_FIELDS + f.class_room
         wide = FOREST_FIELDS + counts + 2 * n
         per_tree = np.asarray(arrays.get("counts", ()))
-        if per_tree.shape != (trees,) or not ((per_tree >= 0) & (per_tree <= nodes) & (per_tree == np.floor(per_tree))).all():
+        if per_tree.shape != (f.trees,) or not ((per_tree >= 0) & (per_tree <= nodes) & (per_tree == np.floor(per_tree))).all():
             raise ValueError("the state's numbers of nodes make no sense")
         state_arrays(arrays, {
-            "nodes": int(per_tree.sum()) * wide, "counts": trees, "random": 2 * trees,
-            "paid": noregret_forest_members(f), "columns": COLUMN_FIELDS * n, "outcomes": len(WHOLE),
+            "nodes": int(per_tree.sum()) * wide, "counts": f.trees, "random": 2 * f.trees, "since": f.trees,
+            **dict.fromkeys(("paid", "priors", "before"), noregret_forest_members(f)), "fresh": 3,
+            "columns": COLUMN_FIELDS * n, "outcomes": len(WHOLE),
         })
         halves = arrays["random"]
         if not ((halves >= 0) & (halves < 2.0**32) & (halves == np.floor(halves))).all():
             raise ValueError("the state's random numbers make no sense")
-        for i in range(trees):
+        for i in range(f.trees):
             count = int(per_tree[i])
             table = np.ascontiguousarray(arrays["nodes"][at:at + count * wide].reshape(count, wide))
             at += count * wide
@@ -196,17 +204,24 @@ cdef class Grove:
                 if n:
                     memcpy(node + own, &table[k, FOREST_FIELDS + counts], n * sizeof(double))
                     memcpy(node + own + f.width, &table[k, FOREST_FIELDS + counts + n], n * sizeof(double))
+            f.tree[i].since = arrays["since"][i]
             f.tree[i].random = (<uint64_t> int(halves[2 * i]) << 32) | <uint64_t> int(halves[2 * i + 1])
         for k in range(noregret_forest_members(f)):
-            f.paid[k] = arrays["paid"][k]
+            f.paid[k], f.prior[k], f.before[k] = arrays["paid"][k], arrays["priors"][k], arrays["before"][k]
+        f.lost, generation, born = arrays["fresh"].tolist()
         for k in range(COLUMN_FIELDS * n):
             f.column[k] = arrays["columns"][k]
         rounds, f.low, f.high, f.scale, f.outcome_mean, f.outcome_spread = arrays["outcomes"].tolist()
         if not (0 <= rounds < 2**53 and rounds == int(rounds) and f.scale >= 0 and f.low <= f.high and f.outcome_spread >= 0):
             raise ValueError("the state's outcomes make no sense")
-        f.rounds = int(rounds)
-        if any((per_tree > 0) != (rounds > 0)):
-            raise ValueError("a tree has nodes after its first round, and none before")
+        if not (1 <= generation < 2**53 and generation == int(generation) and 0 <= born <= rounds and born == int(born)):
+            raise ValueError("the state's generations of trees make no sense")
+        f.rounds, f.generation, f.born = int(rounds), int(generation), int(born)
+        for i in range(f.trees):
+            if (per_tree[i] > 0) != (rounds > (0 if i < f.old else born)):
+                raise ValueError("a tree has nodes after its first round, and none before")
+        if not (arrays["priors"] < 0).all():
+            raise ValueError("the state's prior probabilities make no sense")
         return made
 
 
@@ -248,7 +263,7 @@ cdef class Forest(Engine):
 
     ADVICE = "scale the outcomes down"
 
-    def __cinit__(self, loss="square", trees=10, nodes=4000, seed=0):
+    def __cinit__(self, loss="square", trees=10, nodes=3500, seed=0):
         one_of("loss", loss, LOSSES)
         self.loss = as_loss(loss, None)
         self.grove = Grove(trees, nodes, seed, 2 if loss == "logistic" else 0)

@@ -12,11 +12,13 @@ if TYPE_CHECKING:
 # Features that trees split by, as in forest.pxd.
 MAX_SPLIT = 256
 MAX_TREES, MIN_NODES, MAX_NODES = 1_000, 3, 10_000_000
-PRICE = r"\ln\frac{1}{\pi(P)} + \ln(4M)"
+PRICE = r"\ln\frac{1}{\pi(P)} + \ln\frac{1}{\rho}"
 WHERE = (
-    r"$P$ is any pruning of any of the $M$ trees as they are at the end: its leaves predict, each"
-    r" with the outcomes that have come to it. $\pi(P)$ is the product over the split nodes of"
-    r" $\frac{\tau + 1000}{\tau' + 1000}$ and, over the leaves of $P$ that the tree splits further,"
+    r"$P$ is any pruning of any tree as it is at the end: its leaves predict, each with the"
+    r" outcomes that have come to it. Before a tree started, the forest's own losses count as those"
+    r" of $P$. $\rho$ is $\frac{1}{8M}$ for the $M$ first trees, and $\frac{1}{8 F g (g + 1)}$ for"
+    r" one of the $F$ fresh trees of the generation $g$. $\pi(P)$ is the product over the split"
+    r" nodes of $\frac{\tau + 1000}{\tau' + 1000}$ and, over the leaves of $P$ that the tree splits further,"
     r" of $\frac{\tau' - \tau}{\tau' + 1000}$, where the node begins at time $\tau$ and is split at"
     r" $\tau'$. $C$ is the measured cost of the subtrees that collapsed into leaves of $P$: what"
     r" the mixture of their prunings had lost more than those leaves. It is 0 while the tree has"

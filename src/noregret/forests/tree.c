@@ -86,7 +86,7 @@ void noregret_tree_predict(const noregret_forest* f, const noregret_tree* t, con
 {
     int wide = f->classes ? f->classes : 1;
     for (int k = 0; k < FOREST_RATES * wide; k++)
-        out[k] = t->count || !f->classes ? 0 : 1.0 / wide;
+        out[k] = t->count > 0 ? 0 : f->classes ? 1.0 / wide : f->outcome_mean;
     if (t->count > 0)
         mix_below(f, t, t->node, row, FOREST_RATES, out);
 }
@@ -302,7 +302,7 @@ void noregret_tree_learn(noregret_forest* f, noregret_tree* t, const double* row
     double begin = 0;
     if (t->count == 0) {
         begin_leaf(f, t->node, row);
-        t->node[LOSS] = f->classes ? log((double)f->classes) : y * y;
+        t->node[LOSS] = f->classes ? log((double)f->classes) : (f->start - y) * (f->start - y);
         see(f, t->node, y);
         t->count = 1;
         return;

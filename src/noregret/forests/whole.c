@@ -48,6 +48,8 @@ ptrdiff_t noregret_forest_pack(const noregret_forest* f, char* out)
     }
     to = put(to, f->column, COLUMN_FIELDS * f->width * sizeof(double), write);
     to = put(to, f->paid, noregret_forest_members(f) * sizeof(double), write);
+    to = put(to, f->prior, noregret_forest_members(f) * sizeof(double), write);
+    to = put(to, f->before, noregret_forest_members(f) * sizeof(double), write);
     return to - first;
 }
 
@@ -56,7 +58,7 @@ noregret_forest* noregret_forest_unpack(const char* in)
     noregret_forest was, *f;
     memcpy(&was, in, sizeof was);
     in += sizeof was;
-    if ((f = noregret_forest_new(was.trees, was.budget, was.classes, 0)) == NULL)
+    if ((f = noregret_forest_new(was.old, was.budget, was.classes, 0)) == NULL)
         return NULL;
     if (!noregret_forest_widen(f, was.width, was.class_room)) {
         noregret_forest_delete(f);
@@ -69,6 +71,9 @@ noregret_forest* noregret_forest_unpack(const char* in)
     f->scale = was.scale;
     f->outcome_mean = was.outcome_mean;
     f->outcome_spread = was.outcome_spread;
+    f->lost = was.lost;
+    f->generation = was.generation;
+    f->born = was.born;
     for (int i = 0; i < f->trees; i++) {
         noregret_tree t;
         memcpy(&t, in, sizeof t);
@@ -79,11 +84,15 @@ noregret_forest* noregret_forest_unpack(const char* in)
         }
         f->tree[i].count = t.count;
         f->tree[i].random = t.random;
+        f->tree[i].since = t.since;
         memcpy(f->tree[i].node, in, t.count * f->stride * sizeof(double));
         in += t.count * f->stride * sizeof(double);
     }
     memcpy(f->column, in, COLUMN_FIELDS * f->width * sizeof(double));
     in += COLUMN_FIELDS * f->width * sizeof(double);
-    memcpy(f->paid, in, noregret_forest_members(f) * sizeof(double));
+    ptrdiff_t bytes = noregret_forest_members(f) * sizeof(double);
+    memcpy(f->paid, in, bytes);
+    memcpy(f->prior, in + bytes, bytes);
+    memcpy(f->before, in + 2 * bytes, bytes);
     return f;
 }

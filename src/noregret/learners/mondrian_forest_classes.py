@@ -6,11 +6,12 @@ it first appears.
 
     p(c) = (outcomes of class c + 1/2) / (all outcomes + K/2)   for K classes, in the root
 
-Promise. For every pruning P of every one of the M trees as it is at the end,
+Promise. For every pruning P of every tree as it is at the end,
 
-    L_A ≤ L_P + ln 1/π(P) + ln 4M + C,
+    L_A ≤ L_P + ln 1/π(P) + ln 1/ρ + C,
 
-where L_P is the log loss of the nodes that are the leaves of P, π(P) its prior probability, and C
+where L_P is the log loss of the nodes that are the leaves of P, π(P) its prior probability, ρ that
+of the tree, and C
 the measured cost of subtrees that collapsed into leaves of P.
 """
 
@@ -73,7 +74,7 @@ class MondrianForestClasses(ClassLearner):
             quantity="regret to the best member",
             about="the regret against the best pruning of its trees",
             formula=rf"L_A - L_P \le {PRICE} + C",
-            plain="regret against P <= ln 1/π(P) + ln 4M + C",
+            plain="regret against P <= ln 1/π(P) + ln 1/ρ + C",
             where=WHERE + "; a class takes part from the round in which it first appears",
             assumptions=(Structural("the log loss; probabilities are mixed"),),
             measured=regret_to_the_best,
@@ -82,6 +83,6 @@ class MondrianForestClasses(ClassLearner):
         ),
     )
 
-    def __init__(self, trees: int = 10, nodes: int = 4000, seed: int = 0) -> None:
+    def __init__(self, trees: int = 10, nodes: int = 3500, seed: int = 0) -> None:
         super().__init__(ClassForest(*checked(trees, nodes, seed)))
         self.trees, self.nodes, self.seed = trees, nodes, seed
