@@ -18,11 +18,11 @@ WHERE = (
     r" outcomes that have come to it. Before a tree started, the forest's own losses count as those"
     r" of $P$. $\rho$ is $\frac{1}{8M}$ for the $M$ first trees, and $\frac{1}{8 F g (g + 1)}$ for"
     r" one of the $F$ fresh trees of the generation $g$. $\pi(P)$ is the product over the split"
-    r" nodes of $\frac{\tau + 1000}{\tau' + 1000}$ and, over the leaves of $P$ that the tree splits further,"
-    r" of $\frac{\tau' - \tau}{\tau' + 1000}$, where the node begins at time $\tau$ and is split at"
-    r" $\tau'$. $C$ is the measured cost of the subtrees that collapsed into leaves of $P$: what"
-    r" the mixture of their prunings had lost more than those leaves. It is 0 while the tree has"
-    r" fewer nodes than the budget"
+    r" nodes of $\frac{\tau + 1000}{\tau' + 1000}$ and, over the leaves of $P$ that the tree splits"
+    r" further, of $\frac{\tau' - \tau}{\tau' + 1000}$, where the node begins at time $\tau$"
+    r" and is split at $\tau'$. $C$ is the measured cost of the subtrees that collapsed into leaves"
+    r" of $P$: what the mixture of their prunings had lost more than those leaves. It is 0 while"
+    r" the tree has fewer nodes than the budget"
 )
 
 

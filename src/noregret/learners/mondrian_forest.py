@@ -34,7 +34,7 @@ where π(P) is the product of the s(v) of the split nodes of P and of 1 − s(v)
 tree splits further, and ρ is 1/(8M) for the first trees, 1/(8Fg(g+1)) for those of the generation g
 of fresh ones. Before a tree started, the losses of the forest count as those of P. S is the range
 of the outcomes at the end, rounded up to a power of two. C is the measured cost of the subtrees
-that collapsed into leaves of P: −(1/η) ln w̄ of the subtree minus the loss of the leaf, at that time.
+that collapsed into leaves of P: −(1/η) ln w̄ of the subtree minus the loss of the leaf, then.
 
 Proof. Call Φ = −(1/η) ln w̄(root). (1) A round: the loss is η-exp-concave, so the loss of the
 mixture is at most the increase of Φ. (2) A split inserted at time σ between τ and τ' leaves Φ as

@@ -6,8 +6,8 @@ import re
 
 SYMBOLS = {
     "alpha": "α", "beta": "β", "gamma": "γ", "delta": "δ", "varepsilon": "ε", "eta": "η",
-    "theta": "θ", "kappa": "κ", "lambda": "λ", "mu": "μ", "pi": "π", "sigma": "σ", "tau": "τ",
-    "big": "", "Big": "",
+    "theta": "θ", "kappa": "κ", "lambda": "λ", "mu": "μ", "pi": "π", "rho": "ρ", "sigma": "σ",
+    "tau": "τ", "big": "", "Big": "",
     "Delta": "Δ", "nabla": "∇", "ell": "ℓ", "infty": "∞", "sum": "Σ",
     "le": "≤", "ge": "≥", "ne": "≠",
     "in": "∈", "cdot": "·", "dots": "…", "max": "max", "min": "min", "ln": "ln", "log": "log",
