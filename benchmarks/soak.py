@@ -37,6 +37,8 @@ CONNECTIONS, SILENT, SLOW = 64, 5, 5
 LAG = 2000
 # Seconds between two looks at the server, and the memory that it may gain: megabytes.
 PERIOD, MAX_GROWTH = 0.25, 8.0
+# Seconds after which a request counts as an error; stalls are a figure of their own.
+PATIENCE = 30
 SCRIPT = """
 local predicted, labelled, calls = 0, 0, 0
 wrk.method = "POST"
@@ -179,8 +181,8 @@ def load(port: int, name: str, delay: float, seconds: float) -> tuple[float, flo
         file.write(script if delay else re.sub(r"function delay.*\n", "", script))
         file.flush()
         done = subprocess.run(
-            ["wrk", "-t", "1", "-c", str(CONNECTIONS), "-d", f"{seconds:.0f}s", "--latency", "-s",
-             file.name, f"http://127.0.0.1:{port}"],
+            ["wrk", "-t", "1", "-c", str(CONNECTIONS), "-d", f"{seconds:.0f}s", "--latency",
+             "--timeout", f"{PATIENCE}s", "-s", file.name, f"http://127.0.0.1:{port}"],
             capture_output=True, text=True, check=False, timeout=seconds + 120,
         )  # fmt: skip
     rate = re.search(r"Requests/sec:\s+([\d.]+)", done.stdout)
