@@ -10,7 +10,8 @@ from noregret.linear.engine.engine cimport Engine, Row
 cdef class Bank(Engine):
     cdef readonly Members members
     cdef readonly Mixer mixer
-    cdef readonly int delay
+    cdef readonly int delay, edition
+    cdef int known_numbers                 # what members know of earlier outcomes, in notes
     cdef int weighed                       # members and mixtures
     cdef double opening                    # loss of the first round
     cdef bint learning                     # whether the current round will be learned

@@ -28,6 +28,10 @@ cnp.import_array()
 
 LOSSES: tuple[str, ...] = ("square", "absolute", "quantile", "logistic")
 
+cdef enum:
+    FIRST_KNOWN = 8      # numbers of Known in edition 1
+    OUTLOOK = 14         # and of the outlook; then come those of later editions
+
 
 cdef class Bank(Engine):
     """The engine of ``auto``.
@@ -42,17 +46,20 @@ cdef class Bank(Engine):
         If True, some members use the latest outcomes.
     delay
         Number of outcomes still unknown when a prediction is made.
+    edition
+        The members and rules: 2, or 1 for those of version 0.1.
     """
 
     ADVICE = "scale the outcomes or the importances down"
     SIGNED = (*Engine.SIGNED, *Exponential.SIGNED)
     FLAT = True
 
-    def __cinit__(self, loss="square", loss_parameter: float | None = None, recent=True, delay=0):
+    def __cinit__(self, loss="square", loss_parameter: float | None = None, recent=True, delay=0, edition=2):
         one_of("loss", loss, LOSSES)
         self.loss = as_loss(loss, loss_parameter)
-        self.members, self.mixer = Members(self.loss, recent, delay), Mixer(self.loss, recent)
-        self.delay, self.weighed = delay, self.mixer.at.weighed
+        self.members, self.mixer = Members(self.loss, recent, delay, edition), Mixer(self.loss, recent, edition)
+        self.delay, self.edition, self.weighed = delay, edition, self.mixer.at.weighed
+        self.known_numbers = sizeof(Known) // sizeof(double) if edition > 1 else FIRST_KNOWN
         self.weighs_late = delay == 0
 
     cdef int resize(self, Py_ssize_t size) except -1:
@@ -102,7 +109,7 @@ cdef class Bank(Engine):
     # Late outcomes: the note has the predictions of members and mixtures, and the outcomes known then.
 
     cdef Py_ssize_t note_size(self) noexcept nogil:
-        return self.weighed + sizeof(Known) // sizeof(double) if self.weighs_late else 0
+        return self.weighed + self.known_numbers if self.weighs_late else 0
 
     cdef bint is_note(self, const double* note, Py_ssize_t size) noexcept nogil:
         cdef Py_ssize_t k
@@ -122,7 +129,7 @@ cdef class Bank(Engine):
         found = self.look(row, &own, 0)
         if self.weighs_late:
             memcpy(note, own.says, self.weighed * sizeof(double))
-            memcpy(note + self.weighed, &own.known, sizeof(Known))
+            memcpy(note + self.weighed, &own.known, self.known_numbers * sizeof(double))
         return found
 
     cdef int play_late(self, Row* row, double served, const double* note, Py_ssize_t size, double y) noexcept nogil:
@@ -130,7 +137,8 @@ cdef class Bank(Engine):
         cdef Round then
         cdef int k, status
         memcpy(then.says, note, self.weighed * sizeof(double))
-        memcpy(&then.known, note + self.weighed, sizeof(Known))
+        memset(&then.known, 0, sizeof(Known))
+        memcpy(&then.known, note + self.weighed, self.known_numbers * sizeof(double))
         if then.known.origin != self.members.origin:  # predicted before the first outcome
             for k in range(self.weighed):
                 then.says[k] += then.known.origin - self.members.origin
@@ -150,15 +158,16 @@ cdef class Bank(Engine):
         near = self.members.nearer(r, far)
         if self.importance > 0:
             self.mixer.weigh(
-                r if self.judged == NULL else self.judged, far, near, self.importance,
+                r if self.judged == NULL else self.judged, far, far if self.members.lasts(r, far) else near,
+                self.members.widest_error(), self.importance,
                 self.served - self.members.origin if self.late else NAN)
         if self.rounds == 0:
             self.opening = self.importance * self.loss.table.value(&self.loss.table, score, y)
             if self.members.at.kind != LOGISTIC:
                 self.members.origin = y
                 far, near = 0, near - y
-        self.members.learn(row, r, far, self.importance)
-        self.members.remember(r, near)
+        self.members.learn(row, r, far, near, self.importance)
+        self.members.remember(r, near, far)
         self.mixer.take_snapshot(self.rounds)
         return FINE
 
@@ -246,7 +255,7 @@ cdef class Bank(Engine):
         arrays = members.state() | mixer.state()
         arrays["outlook"] = np.array([
             members.origin, members.low, members.high, members.mean, members.deviation, members.error, members.row_sizes,
-            mixer.widest, self.opening, members.streak, *[members.averages[k] for k in range(4)],
+            mixer.widest, self.opening, members.streak, *[members.averages[k] for k in range(4)], *members.later_outlook(),
         ])
         return arrays | arrays_of(self.parts()), self.scalars()
 
@@ -256,7 +265,7 @@ cdef class Bank(Engine):
 
     def lengths(self, size):
         """Return the length of each of its own arrays, for a number of features."""
-        return self.members.lengths(size) | self.mixer.lengths() | {"outlook": 14}
+        return self.members.lengths(size) | self.mixer.lengths() | {"outlook": OUTLOOK + len(self.members.later_outlook())}
 
     def take(self, arrays, numbers):
         """Replace the state."""
@@ -274,7 +283,8 @@ cdef class Bank(Engine):
         self.relocate()
         (members.origin, members.low, members.high, members.mean, members.deviation, members.error, members.row_sizes,
          mixer.widest, self.opening, members.streak) = own["outlook"][:10].tolist()
-        members.averages = own["outlook"][10:].tolist()
+        members.averages = own["outlook"][10:OUTLOOK].tolist()
+        members.take_outlook(own["outlook"][OUTLOOK:].tolist())
         self.restore(own_of(numbers))
 
 
@@ -295,8 +305,8 @@ cdef class DelayedBank(Bank):
 
     FLAT = False
 
-    def __cinit__(self, loss="square", loss_parameter=None, recent=True, delay=0):
-        self.behind = Bank(loss, loss_parameter, recent, delay)
+    def __cinit__(self, loss="square", loss_parameter=None, recent=True, delay=0, edition=2):
+        self.behind = Bank(loss, loss_parameter, recent, delay, edition)
         self.held = <Held*> calloc(delay + 1, sizeof(Held))
         if self.held == NULL:
             raise MemoryError

@@ -79,6 +79,7 @@ def roll_of(bank: Bank | ClassBank) -> list[tuple[str, str]]:
     named += [(f"diagonal filter over {memory_of(keep)}", STEADY) for keep in KEEP_FIRST]
     named += [("running mean", GUESSES)] + [("even odds", GUESSES)] * labels
     named += [(f"combination over {memory_of(keep)}", COMBINED) for keep in KEEP_ABOVE]
+    named += [("running mean, unclipped", GUESSES)] * (bank.edition > 1 and not labels)
     if bank.recent:
         named += [(f"filter with outcomes over {memory_of(keep)}", RECENT) for keep in KEEP]
         named += [(LAST, GUESSES)]

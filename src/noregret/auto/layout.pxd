@@ -18,6 +18,7 @@ cdef struct Layout:
     int first                  # four of AdaGrad, then four diagonal filters
     int mean                   # the running mean, and for labels even odds
     int several                # filters over other members; they and those below are not in the base
+    int unclipped              # the mean of the outcomes as they were; −1 for labels and in edition 1
     int lagged                 # filters over the row and the latest outcomes
     int last                   # the last outcome
     int following              # filters over the base mixture and the latest outcomes,
@@ -32,6 +33,7 @@ cdef struct Known:
     double[3] outcomes         # the latest ones,
     double[2] foreseen         # the base's predictions of them,
     double[2] averages         # and their averages
+    double last                # the latest one, never clipped; not in edition 1
 
 
 cdef struct Round:
@@ -62,15 +64,16 @@ cdef struct Round:
     bint full, lagged          # whether the filters, and those that use outcomes, take part
 
 
-cdef inline Layout layout_of(Loss loss, bint recent):
-    """Return the order of the members for a loss, with or without those that use outcomes."""
+cdef inline Layout layout_of(Loss loss, bint recent, int edition):
+    """Return the order of an edition's members for a loss, with or without those that use outcomes."""
     cdef Layout at
     at.kind = SQUARE if loss.name == "square" else LOGISTIC if loss.name == "logistic" else TILTED
     at.variants = 1 if at.kind == LOGISTIC else 3
     at.first = 4 * at.variants
     at.mean = at.first + 8
     at.several = at.mean + (2 if at.kind == LOGISTIC else 1)
-    at.lagged = at.several + 4
+    at.unclipped = at.several + 4 if edition > 1 and at.kind != LOGISTIC else -1
+    at.lagged = at.several + (5 if at.unclipped >= 0 else 4)
     at.last, at.following, at.seeing = at.lagged + 4, at.lagged + 5, at.lagged + 9
     at.members = at.seeing + 4 if recent else at.lagged
     at.weighed = at.members + (1 if at.kind == LOGISTIC else 2)

@@ -9,7 +9,8 @@ from noregret.linear.engine.engine cimport Row
 cdef class Members:
     cdef readonly Filters plain, lagged, combining, following, seeing
     cdef readonly bint recent
-    cdef readonly int delay
+    cdef readonly int delay, edition
+    cdef long long settled                 # rounds before which no outcome counts as outlying
     cdef Loss loss
     cdef Layout at
     cdef Py_ssize_t size                   # features
@@ -23,10 +24,16 @@ cdef class Members:
     cdef double row_sizes                  # sum of the numbers of features of all rows
     cdef double streak                     # consecutive outlying outcomes
     cdef double[4] averages                # moving averages of outcomes, fast and slow; the same after the delay
+    cdef double plain_mean                 # of the outcomes as they were, never clipped
+    cdef double[8] highest                 # outcomes, in rising order,
+    cdef double[8] lowest                  # and in falling order
+    cdef double floor, ceiling             # the range of plausible predictions, within that of the outcomes
+    cdef double flukes                     # outlying outcomes of late
     cdef dict arrays                       # name -> NumPy array; the pointers below point into them
     cdef noregret_feature* features        # the constant one first
     cdef double* outcomes                  # ring buffers of the latest outcomes,
-    cdef double* foreseen                  # and of the base's predictions of them
+    cdef double* foreseen                  # and of the base's predictions of them;
+    cdef double* unclipped                 # and of the outcomes as they were: not in edition 1
     cdef int ring                          # their length
     cdef double* steps                     # scratch: four per value of a row
     cdef Py_ssize_t steps_room
@@ -50,11 +57,15 @@ cdef class Members:
     cdef double recall(self, const double* ring, int back) noexcept nogil
     cdef bint countable(self, double y, double importance) noexcept nogil
     cdef bint room_for_steps(self, Py_ssize_t count) noexcept nogil
+    cdef double outlying_error(self) noexcept nogil
     cdef double nearer(self, const Round* r, double y) noexcept nogil
-    cdef void learn(self, const Row* row, Round* r, double y, double importance) noexcept nogil
+    cdef bint lasts(self, const Round* r, double y) noexcept nogil
+    cdef double widest_error(self) noexcept nogil
+    cdef void learn(self, const Row* row, Round* r, double y, double near, double importance) noexcept nogil
     cdef void teach(self, Filters filters, const double* x, const double* scores, const double* z, int code, double y, double importance) noexcept nogil
     cdef void correct(self, Filters filters, int row, const double* scores, const double* z, int code, double y, double importance) noexcept nogil
-    cdef void teach_first(self, const Row* row, Round* r, double y, double importance) noexcept nogil
+    cdef void teach_first(self, const Row* row, Round* r, double y, double near, double importance) noexcept nogil
     cdef double slope_after(self, double score, double slope, double move, double y, double importance) noexcept nogil
-    cdef void errors_of(self, int code, const double* scores, double y, double* errors) noexcept nogil
-    cdef void remember(self, const Round* r, double y) noexcept nogil
+    cdef void errors_of(self, int code, const double* scores, double y, bint clips, double* errors) noexcept nogil
+    cdef void restrict(self, double y) noexcept nogil
+    cdef void remember(self, const Round* r, double y, double far) noexcept nogil

@@ -56,8 +56,19 @@ cdef double OUTCOME_RANGE = 6.0
 cdef double ROBUST_ERRORS = 3.0, OUTLYING_ERRORS = 8.0, ERROR_ROUNDS = 200.0
 # Up to this many consecutive outlying outcomes are clipped; more are a change of level.
 cdef double MAX_FLUKES = 2
+# Errors beyond this many times those of outlying outcomes count alike for the weights of members: a huge one would make these
+# rigid ever after.
+cdef double HOPELESS_ERRORS = 2.0
+# Predictions are held to the range of outcomes without the MOST_FLUKES highest and lowest, times this.
+cdef double PLAUSIBLE_REACH = 8.0
+cdef enum:
+    MOST_FLUKES = 8
+    LATER_NUMBERS = 2 * MOST_FLUKES + 4  # from plain_mean to flukes
+# More of them in about so many rounds are no flukes either.
+cdef double USUAL_FLUKES = 5, FLUKE_ROUNDS = 250
 # Rounds before which no outcome counts as outlying.
-cdef double SETTLED_ROUNDS = 10
+cdef double UNSURE_ROUNDS = 10
+cdef long long SETTLED_ROUNDS = 5, FIRST_SETTLED_ROUNDS = 10  # the latter in edition 1
 # 1/density of errors at 0, in mean errors, which turns a quantile step into a Newton step.
 cdef double TILT_STEP = 3.0
 cdef double MIN_WEIGHT = 1e-4
@@ -66,13 +77,30 @@ cdef double MAX_LOSS = 1e290, MAX_GRADIENT = 1e140
 cdef double FAST_AVERAGE = 0.2, SLOW_AVERAGE = 0.05
 
 
+cdef void sorted_in(double* sorted, double y, int n, double sign) noexcept nogil:
+    """Put a number in a sorted list of n, in place of the first if it is full."""
+    cdef int k = n
+    if n == MOST_FLUKES:
+        k = 0
+        while k + 1 < n and sign * sorted[k + 1] < sign * y:
+            sorted[k] = sorted[k + 1]
+            k += 1
+    else:
+        while k > 0 and sign * sorted[k - 1] > sign * y:
+            sorted[k] = sorted[k - 1]
+            k -= 1
+    sorted[k] = y
+
+
 @cython.final
 cdef class Members:
     """The learners of a bank, and the statistics of outcomes and features that they share."""
 
-    def __cinit__(self, Loss loss not None, recent, delay):
+    def __cinit__(self, Loss loss not None, recent, delay, edition):
         cdef int lane
-        self.loss, self.recent, self.delay, self.at = loss, recent, delay, layout_of(loss, recent)
+        self.loss, self.recent, self.delay, self.edition = loss, recent, delay, edition
+        self.at = layout_of(loss, recent, edition)
+        self.settled = SETTLED_ROUNDS if edition > 1 else FIRST_SETTLED_ROUNDS
         self.tilt = loss.parameter if loss.name == "quantile" else 0.5
         constant = CONSTANT_LABEL_VARIANCE if self.at.kind == LOGISTIC else CONSTANT_VARIANCE
         grant = LABEL_GRANT if self.at.kind == LOGISTIC else GRANT
@@ -98,6 +126,8 @@ cdef class Members:
         self.features = <noregret_feature*> cnp.PyArray_DATA(<cnp.ndarray> self.arrays["features"])
         self.outcomes = <double*> cnp.PyArray_DATA(<cnp.ndarray> self.arrays["outcomes"])
         self.foreseen = <double*> cnp.PyArray_DATA(<cnp.ndarray> self.arrays["foreseen"])
+        if "unclipped" in self.arrays:
+            self.unclipped = <double*> cnp.PyArray_DATA(<cnp.ndarray> self.arrays["unclipped"])
 
     cdef int resize(self, Py_ssize_t size) except -1:
         """Allocate room for more features, or remove the latest.
@@ -147,6 +177,7 @@ cdef class Members:
         for k in range(2):
             r.known.foreseen[k] = self.recall(self.foreseen, offset + k)
             r.known.averages[k] = self.averages[k if offset == 0 else 2 + k]
+        r.known.last = self.recall(self.unclipped, offset) if self.at.unclipped >= 0 else 0
 
     cdef void predict_above(self, Round* r) noexcept nogil:
         """Fill in the predictions of the members that use those of others."""
@@ -157,6 +188,8 @@ cdef class Members:
         self.say_several(r)
         if self.recent:
             self.say_lagged(r)
+        if self.at.unclipped >= 0:
+            r.says[self.at.unclipped] = self.plain_mean
 
     cdef double held(self, double score) noexcept nogil:
         """Clip log-odds to what the number of rounds so far warrants."""
@@ -165,8 +198,8 @@ cdef class Members:
 
     cdef void hold(self, const double* scores, bint wide, double* says) noexcept nogil:
         """Clip four scores to the range of the outcomes so far, or if wide, to three times that range."""
-        cdef double more = self.high - self.low if wide else 0.0
-        noregret_lanes_hold(scores, self.low - more, self.high + more, self.mean, says)
+        cdef double more = self.ceiling - self.floor if wide else 0.0
+        noregret_lanes_hold(scores, self.floor - more, self.ceiling + more, self.mean, says)
 
     cdef double moderated(self, double score, double z) noexcept nogil:
         """Return log-odds shrunk by the variance of the score."""
@@ -239,7 +272,7 @@ cdef class Members:
     cdef void say_lagged(self, Round* r) noexcept nogil:
         cdef Py_ssize_t k
         cdef double* x = r.recent_x
-        r.says[self.at.last] = r.known.outcomes[0]
+        r.says[self.at.last] = r.known.last if self.at.unclipped >= 0 else r.known.outcomes[0]
         if self.at.kind == LOGISTIC:
             r.says[self.at.last] = self.held(2 * r.says[self.at.last])
         if not r.lagged:
@@ -273,35 +306,58 @@ cdef class Members:
             self.steps, self.steps_room = found, 2 * count
         return True
 
+    cdef double outlying_error(self) noexcept nogil:
+        """Return the error from which on an outcome counts as outlying; at first the usual one is not known well."""
+        if self.at.unclipped < 0:
+            return OUTLYING_ERRORS * self.error
+        return OUTLYING_ERRORS * (1 + UNSURE_ROUNDS / (self.rounds + 1)) * self.error if self.error > 0 else INFINITY
+
     cdef double nearer(self, const Round* r, double y) noexcept nogil:
         """Return the outcome, clipped to OUTLYING_ERRORS from the base unless outlying outcomes persist.
 
         Otherwise a single outlier would dominate the weights of the members.
         """
-        cdef double most = OUTLYING_ERRORS * self.error
-        if self.at.kind == LOGISTIC or self.rounds < SETTLED_ROUNDS or fabs(y - r.base) <= most:
+        cdef double most = self.outlying_error()
+        self.flukes -= self.flukes / FLUKE_ROUNDS
+        if self.at.kind == LOGISTIC or self.rounds < self.settled or fabs(y - r.base) <= most:
             self.streak = 0
             return y
+        self.flukes += 1
         self.streak += 1
+        if self.at.unclipped >= 0 and self.flukes > USUAL_FLUKES:
+            self.streak = max(self.streak, MAX_FLUKES + 1)
         return y if self.streak > MAX_FLUKES else r.base + copysign(most, y - r.base)
 
-    cdef void learn(self, const Row* row, Round* r, double y, double importance) noexcept nogil:
-        """Update all members with an outcome."""
+    cdef bint lasts(self, const Round* r, double y) noexcept nogil:
+        """Return whether an outlying outcome is near the last one, or between that and the base."""
+        cdef double most = self.outlying_error()
+        return self.at.unclipped >= 0 and min(r.base, r.known.last) - most <= y <= max(r.base, r.known.last) + most
+
+    cdef double widest_error(self) noexcept nogil:
+        """Return the error beyond which all count alike for the weights of members; 0 for no limit."""
+        if self.at.unclipped < 0 or self.rounds < self.settled:
+            return 0
+        return HOPELESS_ERRORS * self.outlying_error()
+
+    cdef void learn(self, const Row* row, Round* r, double y, double near, double importance) noexcept nogil:
+        """Update all members with an outcome, as it was and as clipped."""
         cdef int code = 1 if self.at.kind == TILTED else 3
+        if self.at.unclipped < 0:  # edition 1 clips errors instead
+            near = y
         self.row_sizes += 1 + r.present
         if not importance > 0:
             return
-        self.teach_first(row, r, y, importance)
+        self.teach_first(row, r, y, near, importance)
         if r.full:
             self.teach(self.plain, r.x, r.plain_scores, r.plain_z, 0, y, importance)
-        self.teach(self.combining, r.several, r.several_scores, r.several_z, code, y, importance)
+        self.teach(self.combining, r.several, r.several_scores, r.several_z, code, near, importance)
         if self.recent:
             if r.lagged:
-                self.teach(self.lagged, r.recent_x, r.lagged_scores, r.lagged_z, 1, y, importance)
-            self.teach(self.following, r.following, r.following_scores, r.following_z, code, y, importance)
-            self.teach(self.seeing, r.seeing, r.seeing_scores, r.seeing_z, code, y, importance)
+                self.teach(self.lagged, r.recent_x, r.lagged_scores, r.lagged_z, 1, near, importance)
+            self.teach(self.following, r.following, r.following_scores, r.following_z, code, near, importance)
+            self.teach(self.seeing, r.seeing, r.seeing_scores, r.seeing_z, code, near, importance)
 
-    cdef void teach_first(self, const Row* row, Round* r, double y, double importance) noexcept nogil:
+    cdef void teach_first(self, const Row* row, Round* r, double y, double near, double importance) noexcept nogil:
         cdef double[4] slopes
         cdef double[4] errors
         cdef double[4] rates
@@ -316,7 +372,7 @@ cdef class Members:
         grant = 1 / sqrt(size)
         noregret_lanes_observe(self.features + 1, row.values, row.indices, row.count, grant, GRANTED_FIRST)
         if self.at.kind != LOGISTIC:
-            self.errors_of(1, r.first_scores + 4, y, off)
+            self.errors_of(1, r.first_scores + 4, near, self.at.unclipped < 0, off)
         for k in range(4):
             slopes[k] = clip(importance * self.loss.table.slope(&self.loss.table, r.says[self.at.first + k], y), -steepest, steepest)
             rates[k] = (LABEL_STEP_SIZES[k] if self.at.kind == LOGISTIC else STEP_SIZES[k] * reach) / sqrt(size)
@@ -391,13 +447,16 @@ cdef class Members:
                 errors[k] = (1.0 if y > 0 else 0.0) - chance_of(self.moderated(scores[k], z[k]))
         else:
             for k in range(filters.variants):
-                self.errors_of(code + k, scores + 4 * k, y, errors + 4 * k)
+                self.errors_of(code + k, scores + 4 * k, y, self.at.unclipped < 0 or filters.variants > 1, errors + 4 * k)
         for k in range(4 * filters.variants):
             errors[k] = usable(errors[k] * importance)
         filters.step(row, errors)
 
-    cdef void errors_of(self, int code, const double* scores, double y, double* errors) noexcept nogil:
-        """Fill in four errors for the update: plain (0), score clipped to the range (1), robust (2), or only outliers clipped (3)."""
+    cdef void errors_of(self, int code, const double* scores, double y, bint clips, double* errors) noexcept nogil:
+        """Fill in four errors for the update: plain (0), score clipped to the range (1), robust (2), or only outliers clipped (3).
+
+        ``clips`` is False if y is clipped already.
+        """
         cdef double most = INFINITY
         cdef int k
         if self.at.kind == TILTED and code > 0:
@@ -409,12 +468,25 @@ cdef class Members:
             return
         if code == 2:
             most = ROBUST_ERRORS * self.error
-        elif code > 0 and self.rounds >= SETTLED_ROUNDS and self.streak <= MAX_FLUKES:
-            most = OUTLYING_ERRORS * self.error
+        elif clips and code > 0 and self.rounds >= self.settled and self.streak <= MAX_FLUKES:
+            most = self.outlying_error()
         noregret_lanes_errors(scores, self.low, self.high, 0 < code < 3, y, most, errors)
 
-    cdef void remember(self, const Round* r, double y) noexcept nogil:
-        """Update the statistics of outcomes that later rounds use."""
+    cdef void restrict(self, double y) noexcept nogil:
+        """Update the range of plausible predictions: few outcomes alone do not widen it by much."""
+        cdef double middle, reach
+        cdef int n = <int> min(self.rounds, MOST_FLUKES)
+        if self.rounds < MOST_FLUKES or y > self.highest[0]:
+            sorted_in(self.highest, y, n, 1)
+        if self.rounds < MOST_FLUKES or y < self.lowest[0]:
+            sorted_in(self.lowest, y, n, -1)
+        self.floor, self.ceiling = self.low, self.high
+        if self.rounds + 1 >= 3 * MOST_FLUKES and self.highest[0] > self.lowest[0]:
+            middle, reach = (self.lowest[0] + self.highest[0]) / 2, PLAUSIBLE_REACH * (self.highest[0] - self.lowest[0]) / 2
+            self.floor, self.ceiling = max(self.low, middle - reach), min(self.high, middle + reach)
+
+    cdef void remember(self, const Round* r, double y, double far) noexcept nogil:
+        """Update the statistics of outcomes that later rounds use, by the outcome as clipped and as it was."""
         cdef double rounds = self.rounds + 1, known, off = fabs(y - r.base)
         self.mean += (y - self.mean) / rounds
         self.deviation += (fabs(y - self.mean) - self.deviation) / rounds
@@ -426,6 +498,12 @@ cdef class Members:
                 off = min(off, 2 * ROBUST_ERRORS * self.error + 1e-3 * self.deviation)
             self.error += (off - self.error) / min(rounds, ERROR_ROUNDS)
         self.outcomes[self.slot], self.foreseen[self.slot] = y, r.base
+        if self.at.unclipped >= 0:
+            self.unclipped[self.slot] = far
+            self.plain_mean += (far - self.plain_mean) / rounds
+            self.restrict(y)
+        else:
+            self.floor, self.ceiling = self.low, self.high
         self.averages[0] += FAST_AVERAGE * (y - self.averages[0])
         self.averages[1] += SLOW_AVERAGE * (y - self.averages[1])
         if self.rounds >= self.delay:
@@ -479,10 +557,12 @@ cdef class Members:
     cdef void list_state(self, StateParts* parts):
         """Add the places of all numbers that rounds change."""
         cdef Filters filters
-        add_range(parts, &self.rounds, &self.averages[4])
+        add_range(parts, &self.rounds, &self.flukes + 1)
         add_range(parts, self.features, self.features + self.size + 1)
         add_part(parts, self.outcomes, self.ring * sizeof(double))
         add_part(parts, self.foreseen, self.ring * sizeof(double))
+        if self.at.unclipped >= 0:
+            add_part(parts, self.unclipped, self.ring * sizeof(double))
         for filters in (self.plain, self.lagged, self.combining, self.following, self.seeing):
             filters.list_state(parts)
 
@@ -497,7 +577,8 @@ cdef class Members:
 
     def lengths(self, size):
         """Return the length of each array, for a number of features."""
-        return {"outcomes": self.ring, "foreseen": self.ring, "features": (size + 1) * FEATURE_NUMBERS}
+        found = {"outcomes": self.ring, "foreseen": self.ring, "features": (size + 1) * FEATURE_NUMBERS}
+        return found | {"unclipped": self.ring} if self.at.unclipped >= 0 else found
 
     def state(self):
         """Return copies of all arrays."""
@@ -506,9 +587,21 @@ cdef class Members:
 
     def check(self, arrays):
         """Raise ValueError if the arrays of a state, which have the right lengths, are invalid."""
-        if max(np.abs(arrays[name]).max(initial=0.0) for name in ("outcomes", "foreseen")) > MAX_VALUE:
+        if max(np.abs(arrays[name]).max(initial=0.0) for name in arrays.keys() & {"outcomes", "foreseen", "unclipped"}) > MAX_VALUE:
             raise ValueError("the state holds outcomes that are too large")
         check_features(arrays["features"].reshape(-1, FEATURE_NUMBERS))
+
+    def later_outlook(self):
+        """Return the statistics of outcomes that edition 1 does not have."""
+        cdef int length = LATER_NUMBERS if self.at.unclipped >= 0 else 0
+        return np.array(<double[:LATER_NUMBERS]> &self.plain_mean)[:length].tolist()
+
+    def take_outlook(self, numbers):
+        """Replace these statistics."""
+        cdef int k
+        self.floor, self.ceiling = self.low, self.high
+        for k, number in enumerate(numbers):
+            (&self.plain_mean)[k] = number
 
     def take(self, arrays, numbers):
         """Replace the arrays, and set the numbers of features and rounds."""

@@ -39,7 +39,8 @@ cdef class Mixer:
     cdef double mix_base(self, Round* r) noexcept nogil
     cdef double mix_all(self, Round* r) noexcept nogil
     cdef double loss_of(self, const Round* r, int k, double y, double importance) noexcept nogil
-    cdef void weigh(self, Round* r, double y, double near, double importance, double served) noexcept nogil
+    cdef void weigh(self, Round* r, double y, double near, double widest_error, double importance, double served) noexcept nogil
+    cdef double limit(self, double y, double widest_error, double importance, double own, double* losses) noexcept nogil
     cdef double weight_of(self, int k) noexcept nogil
     cdef void take_snapshot(self, long long rounds) noexcept nogil
 

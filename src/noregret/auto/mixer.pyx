@@ -12,7 +12,7 @@ import numpy as np
 cimport cython
 cimport numpy as cnp
 
-from noregret.auto.layout cimport LOGISTIC, SQUARE, Round, chance_of, layout_of
+from noregret.auto.layout cimport LOGISTIC, SQUARE, Round, chance_of, clip, layout_of
 from noregret.base.compiled.losses cimport Loss
 from noregret.base.compiled.state_parts cimport Allocated, StateParts, add_range
 from noregret.base.compiled.weigher cimport (
@@ -29,6 +29,9 @@ CONSTANT_PRIOR, SINGLE_PRIOR = 0.1, 0.15
 WEIGHERS = ("among_base", "tracker", "leaner", "final")
 
 cdef double MIN_SUM = 1e-290
+# After SURE_ROUNDS the largest range of the members' losses grows by up to this in a round.
+cdef double MAX_GROWTH = 2.0
+cdef long long SURE_ROUNDS = 200
 # The share of weight given away after the first round.
 cdef double FIRST_SHARE = 0.25
 cdef enum:
@@ -260,8 +263,8 @@ cdef class Snapshots:
 cdef class Mixer:
     """The weights of a bank's members: in the base, in two mixtures of all of them, and in the final mixture."""
 
-    def __cinit__(self, Loss loss not None, recent):
-        self.loss, self.at = loss, layout_of(loss, recent)
+    def __cinit__(self, Loss loss not None, recent, edition):
+        self.loss, self.at = loss, layout_of(loss, recent, edition)
         labels = self.at.kind == LOGISTIC
         self.among_base, self.tracker = (Tracker(1.0 if labels else 0.0) for _ in range(2))
         self.leaner = Polynomial()
@@ -321,12 +324,36 @@ cdef class Mixer:
             return -importance * log(r.chance[k] if y > 0 else r.other[k])
         return importance * self.loss.table.value(&self.loss.table, r.says[k], y)
 
-    cdef void weigh(self, Round* r, double y, double near, double importance, double served) noexcept nogil:
-        """Update all weighers with the members' losses, for the outcome as clipped.
+    cdef double limit(self, double y, double widest_error, double importance, double own, double* losses) noexcept nogil:
+        """Limit the members' losses to that of the widest error; return the mixture's loss to count.
+
+        What is left out is summed in ``beyond``.
+        """
+        cdef double most = importance * max(
+            self.loss.table.value(&self.loss.table, y + widest_error, y), self.loss.table.value(&self.loss.table, y - widest_error, y))
+        cdef double counted = 0, left
+        cdef int k, weighed = self.at.weighed
+        if self.final.rounds >= SURE_ROUNDS:
+            most = min(most, MAX_GROWTH * self.widest)
+        most = max(most, self.widest)
+        for k in range(weighed):
+            counted += self.final.p[k] * min(losses[k], most)
+        counted = min(counted, own)  # so that the mean loss still is no less
+        for k in range(weighed):
+            left = max(0.0, losses[k] - most)
+            self.beyond[k] += (own - counted) - left
+            losses[k] -= left
+        return counted
+
+    cdef void weigh(self, Round* r, double y, double near, double widest_error, double importance, double served) noexcept nogil:
+        """Update all weighers with the members' losses, for the outcome as clipped, up to a widest error (0 for any).
 
         ``served`` is the mixture's prediction, NaN for that of the current weights.
         """
         cdef double[48] losses
+        cdef double[48] near_by
+        cdef double* says = r.says
+        cdef double low, high
         cdef double slope, own, guess, counted, loss
         cdef int k, n = self.at.members, weighed = self.at.weighed
         if self.at.kind == SQUARE:
@@ -350,12 +377,19 @@ cdef class Mixer:
                 self.beyond[k] += (own - losses[k]) - (counted - loss)
                 losses[k] = loss
             own = counted
+        if widest_error > 0:
+            noregret_extent(says, &low, &high, weighed)
+            if max(high - y, y - low) > widest_error:
+                own = self.limit(y, widest_error, importance, own, losses)
+                says = near_by
+                for k in range(weighed):
+                    says[k] = clip(r.says[k], y - widest_error, y + widest_error)
         self.widest = max(self.widest, settle(self.final, losses, own, weighed))
         settle(self.among_base, losses, 0, self.at.several)
         settle(self.tracker, losses, 0, n)
-        slope = importance * self.loss.table.slope(&self.loss.table, r.says[n + 1], y)
-        noregret_multiples(r.says, slope, losses, n)
-        settle(self.leaner, losses, slope * r.says[n + 1], n)
+        slope = importance * self.loss.table.slope(&self.loss.table, says[n + 1], y)
+        noregret_multiples(says, slope, losses, n)
+        settle(self.leaner, losses, slope * says[n + 1], n)
 
     # Findings.
 

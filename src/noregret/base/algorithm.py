@@ -31,6 +31,8 @@ class Named:
     theorems: ClassVar[tuple[Theorem, ...]] = ()
     # Explanation for parameters that no theorem covers, instead of the standard one.
     unproven: ClassVar[str] = ""
+    # What files of earlier versions mean that do not have these parameters.
+    _earlier: ClassVar[Mapping[str, Any]] = {}
     # Methods that change the state without the record of a certified game.
     _unrecorded: ClassVar[tuple[str, ...]] = ()
 

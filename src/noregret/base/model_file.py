@@ -15,8 +15,8 @@ import numpy as np
 
 from noregret.base.json_schemas import parsed
 from noregret.base.packing import packed, pieces_of, unpacked, write_parts
-from noregret.base.params import is_python, plain, restored
-from noregret.base.registry import built, find
+from noregret.base.params import is_python, plain_params, restored
+from noregret.base.registry import built_again, find
 from noregret.errors import ModelFileError, NoRegretError
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ def described(
     arrays, numbers, names = learner.get_state()
     header: dict[str, Any] = {
         "learner": learner.name,
-        "params": {name: plain(value) for name, value in learner.params.items()},
+        "params": plain_params(learner),
         "rounds": learner.rounds,
         "features": names,
         "numbers": {name: exact(value) for name, value in numbers.items()},
@@ -106,7 +106,7 @@ def rebuilt(header: Mapping[str, Any], arrays: dict[str, NDArray[Any]], loss: Lo
         name: restored(name, value, loss, "load(…, loss=…)")
         for name, value in header["params"].items()
     }
-    learner = built(find(header["learner"], header.get("family", "learners")), params)
+    learner = built_again(find(header["learner"], header.get("family", "learners")), params)
     numbers = {name: inexact(value) for name, value in header["numbers"].items()}
     learner.set_state(arrays, numbers, header["features"])
     return learner

@@ -16,7 +16,7 @@ def plain(value: Any) -> Any:
     if isinstance(value, list | tuple):
         return [plain(each) for each in value]
     if isinstance(value, Named):
-        return {"name": value.name, "params": {k: plain(v) for k, v in value.params.items()}}
+        return {"name": value.name, "params": plain_params(value)}
     if isinstance(value, Loss) and not isinstance(value, PythonLoss):
         return {"loss": value.name, "parameter": value.parameter}
     if isinstance(value, PythonLoss):
@@ -24,6 +24,16 @@ def plain(value: Any) -> Any:
     if callable(value) or hasattr(value, "fit"):
         return {"python": getattr(value, "__name__", type(value).__name__)}
     return value.tolist() if isinstance(value, np.ndarray | np.generic) else value
+
+
+def plain_params(learner: Any) -> dict[str, Any]:
+    """Return the parameters of an algorithm as JSON, as files of the version that had them do."""
+    earlier = getattr(learner, "_earlier", {})
+    return {
+        name: plain(value)
+        for name, value in learner.params.items()
+        if name not in earlier or value != earlier[name]
+    }
 
 
 def is_python(value: Any) -> bool:
@@ -37,10 +47,10 @@ def is_python(value: Any) -> bool:
 def restored(name: str, value: Any, loss: Loss | None, how: str) -> Any:
     """Return the value of JSON; ``how`` tells the user where to pass a Python loss."""
     if isinstance(value, dict) and "params" in value:
-        from noregret.base.registry import built, find
+        from noregret.base.registry import built_again, find
 
         params = {key: restored(key, each, loss, how) for key, each in value["params"].items()}
-        return built(find(value["name"], Named.family), params)
+        return built_again(find(value["name"], Named.family), params)
     if isinstance(value, dict) and "loss" in value:
         known = value["loss"] in PARAMETERS
         return make_loss(value["loss"], value["parameter"] if known else None)

@@ -92,6 +92,11 @@ def make(name: str, **params: Any) -> Any:
     return built(find(name), params)
 
 
+def built_again(kind: type[Named], params: Mapping[str, Any]) -> Any:
+    """Build an instance from the parameters in a file, perhaps of an earlier version."""
+    return built(kind, {**kind._earlier, **params})
+
+
 def built(kind: type[Named], params: Mapping[str, Any]) -> Any:
     """Build an instance; the error for an unknown parameter suggests the nearest."""
     known = inspect.signature(kind).parameters

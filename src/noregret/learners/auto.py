@@ -6,24 +6,32 @@ A bank of learners sees every row, and a master mixes their predictions:
     first order     AdaGrad at four rates, and diagonal filters with four memories
     combinations    small filters over the predictions of those
     outcomes        the same with the latest outcomes and the latest errors of the mixture
-    constants       the running mean and the last outcome; even odds for labels
+    constants       the running mean and the last outcome, as they are; even odds for labels
 
 No learner depends on the unit of a feature or of the outcomes. Filters are switched off above 256
 features. For labels, probabilities are mixed, and they are never 0 or 1.
 
 Promise. For every learner k of the bank, with prior weight π_k: for labels,
 L_A − L_k ≤ ln(1/π_k); for numbers AdaHedge's bound,
+<<<<<<< HEAD
 (1 + ln(1/π_k)/ln n) Δ + [o_k]₊  with  Δ ≤ ½√(ln n Σ s_t²) + S(⅔ ln n + 1),
 where Δ is the cost of mixing, which is measured, s_t the range of the learners' losses in round t,
 S the largest s_t and n the number of learners. An outlying outcome is clipped to eight usual errors
 when learners are weighted, so that it cannot outweigh all others; o_k is the regret against k that
 this clipping left out.
+=======
+(1 + ln(1/π_k)/ln n)(½√(ln n Σ s_t²) + S(⅔ ln n + 1)) + [o_k]₊,
+where s_t is the range of the learners' losses in round t, S the largest s_t and n the number of
+learners. When learners are weighted, a single outlying outcome is clipped to eight usual errors,
+and losses far beyond the usual count alike, so that one round cannot outweigh all others; o_k is
+the regret against k that this left out.
+>>>>>>> d20252ef (auto: edition 2, with plain guesses that are not clipped, and members held to what is plausible)
 """
 
 from __future__ import annotations
 
 from numbers import Integral
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from noregret.auto.bank import LOSSES, Bank, DelayedBank
 from noregret.auto.banked import Banked
@@ -73,6 +81,9 @@ class Auto(Banked):
         certificates are those of a service whose outcomes arrive 24 rounds late; learning takes
         twice as long. ``predict_one`` uses everything learned so far: in such a service, call
         ``learn_one`` when an outcome arrives. No theorem covers delayed outcomes.
+    edition
+        The members and rules of the bank: 2, or 1 for those of version 0.1, as in its models and
+        certificates.
 
     Examples
     --------
@@ -95,6 +106,7 @@ class Auto(Banked):
     name = "auto"
     unproven = "The theorems of auto hold for outcomes without delay (delay=0)."
     engine: Bank
+    _earlier: ClassVar[dict[str, Any]] = {"edition": 1}
     theorems = (
         Theorem(
             name="auto-mixing",
@@ -136,8 +148,9 @@ class Auto(Banked):
                 r"$k$ is any learner of the bank or either of the two mixtures weighted with them,"
                 r" $\pi_k$ its prior weight and $n$ their number; $s_t$ is the range of their"
                 r" losses in round $t$, and $S$ the largest $s_t$. For the weights, an outcome more"
-                r" than eight usual errors off is clipped to eight; $o_k$ is the part of the regret"
-                r" to $k$ that clipping left out"
+                r" than eight usual errors off is clipped to eight unless it lasts, and losses far"
+                r" beyond the usual are limited; $o_k$ is the part of the regret to $k$ that this"
+                r" left out"
             ),
             assumptions=(Structural("the square, the absolute or the quantile loss"),),
             measured=regret_to_the_best,
@@ -168,6 +181,7 @@ class Auto(Banked):
         loss_parameter: float | None = None,
         recent: bool = True,
         delay: int = 0,
+        edition: int = 2,
     ) -> None:
         if loss == "softmax":
             raise ValueError(
@@ -180,10 +194,13 @@ class Auto(Banked):
         counts = isinstance(delay, Integral) and not isinstance(delay, bool)
         if not (counts and 0 <= delay <= MAX_DELAY):
             raise ValueError(f"delay must be a whole number up to {MAX_DELAY:,}: got {delay!r}")
+        counts = isinstance(edition, Integral) and not isinstance(edition, bool)
+        if not (counts and edition in (1, 2)):
+            raise ValueError(f"edition must be 1 or 2: got {edition!r}")
         kind = DelayedBank if delay else Bank
-        super().__init__(kind(loss, loss_parameter, recent, int(delay)))
+        super().__init__(kind(loss, loss_parameter, recent, int(delay), int(edition)))
         self.loss, self.loss_parameter = loss, loss_parameter
-        self.recent, self.delay = recent, delay
+        self.recent, self.delay, self.edition = recent, delay, int(edition)
 
     def set_state(self, arrays: dict[str, Any], numbers: dict[str, Any], names: list[str]) -> None:
         """Restore a state, or raise ValueError if it does not fit."""

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from noregret.base.params import plain
+from noregret.base.params import plain, plain_params
 from noregret.errors import NoRegretError
 from noregret.hindsight import Limits
 from noregret.hindsight.proofs.answer import USUAL, is_rounding
@@ -120,7 +120,7 @@ def certified(
     cut_short = evidence.once("cut short", lambda: deadline.passed)
     issued = Certificate(
         learner.name,
-        {key: plain(value) for key, value in learner.params.items()},
+        plain_params(learner),
         Played(game.rounds, game.width, game.digest, game.transforms, game.target, game.parts),
         paid,
         Best(

@@ -11,7 +11,7 @@ import numpy as np
 
 from noregret.base.model_file import UNUSABLE
 from noregret.base.params import is_python, restored
-from noregret.base.registry import built, find
+from noregret.base.registry import built_again, find
 from noregret.errors import CertificateError, NoRegretError
 from noregret.hindsight import Limits
 from noregret.hindsight.proofs.answer import USUAL
@@ -160,7 +160,7 @@ def rebuilt(stated: Certificate, loss: Loss | None) -> Any:
             name: restored(name, value, loss, "noregret.verify(…, loss=…) in Python")
             for name, value in stated.params.items()
         }
-        learner = built(find(stated.learner, stated.family), params)
+        learner = built_again(find(stated.learner, stated.family), params)
         if stated.shards:
             if stated.averaged or stated.groups or len(stated.data.parts) != stated.shards:
                 raise ValueError(f"shards: {stated.shards}, and data.parts lists others")

@@ -14,7 +14,7 @@ from noregret.app.results.loss_choice import Choice
 from noregret.app.results.run import Skipped
 from noregret.base.model_file import UNUSABLE, exact, inexact
 from noregret.base.packing import of_prefix, with_prefix
-from noregret.base.params import plain
+from noregret.base.params import plain_params
 from noregret.errors import NoRegretError, WrongUsage
 from noregret.proof.record.ledger_state import restore as restore_ledger
 from noregret.proof.record.ledger_state import state_of as ledger_state
@@ -74,7 +74,7 @@ def asked(run: Run) -> dict[str, Any]:
     """Return the settings that must be the same for a run to resume."""
     return {
         "learner": run.learner.name,
-        "parameters": {name: plain(value) for name, value in run.learner.params.items()},
+        "parameters": plain_params(run.learner),
         "files": len(run.stream.paths),
         "format": run.stream.name,
         "target": run.stream.target,
