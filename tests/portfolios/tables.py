@@ -16,6 +16,7 @@ Floats = NDArray[np.float64]
 # Every strategy, with parameters that make a difference.
 VARIANTS: list[tuple[str, dict[str, Any]]] = [
     ("eg-portfolio", {}),
+    ("blend-portfolio", {}),
     ("eg-portfolio", {"rate": 2.0}),
     ("universal-portfolio", {"points": 64}),
     ("ons-portfolio", {}),

@@ -207,7 +207,7 @@ def test_the_rate_is_the_curvature_of_the_logarithm() -> None:
 def test_newton_says_when_an_asset_grew_too_fast() -> None:
     X = usual(30, 3)
     X[11, 2] = 50.0
-    promise = nr.play(OnsPortfolio(), X).certificate().theorem
+    promise = nr.play(OnsPortfolio(0.5, 16.0, damping=1.0), X).certificate().theorem
     assert promise is not None
     assert promise.bound is None
     assert promise.failed is not None

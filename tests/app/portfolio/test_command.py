@@ -260,3 +260,17 @@ def test_files_that_cannot_be_read_or_written(relatives: Path, tmp_path: Path) -
     said = refused("portfolio", dated, "--date", "day")
     assert "from 2020-01-03 to 2020-01-01" in said
     assert "oldest first" in said
+
+
+def test_relatives_passed_as_prices_are_noticed(tmp_path: Path) -> None:
+    draw = np.random.default_rng(1)
+    relatives = np.exp(0.02 * draw.standard_normal((200, 4)))
+    names = ",".join("abcd")
+    for name, table, noticed in (
+        ("relatives", relatives, True),
+        ("prices", 10 * np.cumprod(relatives, axis=0), False),
+    ):
+        file = tmp_path / f"{name}.csv"
+        np.savetxt(file, table, delimiter=",", header=names, comments="")
+        said = " ".join(done("portfolio", file, "--prices").split())
+        assert ("leave out --prices" in said) == noticed

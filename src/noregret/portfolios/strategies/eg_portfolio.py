@@ -6,8 +6,8 @@ Multiplying all relatives of a round by the same number changes nothing.
 
 Promise. If x_{t,i} ≥ r max_j x_{t,j} in every round, its log-wealth is below that of the best
 constant rebalanced portfolio by at most ln n/η + ηT/(8r²); with η = r √(8 ln n / T) that is
-√(T ln n / 2)/r. Without any assumption, it is at most a bound that is mostly far smaller,
-ln n/η + (η/8) Σ s_t², where s_t = (max_i x_{t,i} − min_i x_{t,i})/(w_t·x_t) is the spread.
+√(T ln n / 2)/r. Without any assumption, it is at most a bound that is never larger, and mostly far
+smaller, ln n/η + (η/8) Σ s_t², where s_t = (max_i x_{t,i} − min_i x_{t,i})/(w_t·x_t) is the spread.
 """
 
 from __future__ import annotations
@@ -78,21 +78,6 @@ class EgPortfolio(Strategy):
     name = "eg-portfolio"
     theorems = (
         Theorem(
-            name="eg-portfolio",
-            quantity="log-wealth regret",
-            formula=r"R_T \le \frac{\ln n}{\eta} + \frac{\eta T}{8 r^2}",
-            plain="log-wealth regret <= ln(n)/η + ηT/(8r²)",
-            where=(
-                r"$n$ is the number of assets, $T$ of rounds, $\eta$ the rate; $x_{t,i}$ is what"
-                " asset $i$ is multiplied by in round $t$"
-            ),
-            assumptions=(ALL_POSITIVE, NO_COSTS),
-            bound=by_ratio,
-            tune=tuned,
-            tuning=r"$\eta = r \sqrt{8 \ln n / T}$, where $1/r$ is the ratio",
-            source="Helmbold, Schapire, Singer and Warmuth, 1998",
-        ),
-        Theorem(
             name="eg-portfolio-spread",
             quantity="log-wealth regret",
             formula=r"R_T \le \frac{\ln n}{\eta} + \frac{\eta}{8} \sum_t s_t^2",
@@ -107,6 +92,21 @@ class EgPortfolio(Strategy):
             ),
             bound=by_spread,
             source="Helmbold, Schapire, Singer and Warmuth, 1998; Hoeffding's lemma round by round",
+        ),
+        Theorem(
+            name="eg-portfolio",
+            quantity="log-wealth regret",
+            formula=r"R_T \le \frac{\ln n}{\eta} + \frac{\eta T}{8 r^2}",
+            plain="log-wealth regret <= ln(n)/η + ηT/(8r²)",
+            where=(
+                r"$n$ is the number of assets, $T$ of rounds, $\eta$ the rate; $x_{t,i}$ is what"
+                " asset $i$ is multiplied by in round $t$"
+            ),
+            assumptions=(ALL_POSITIVE, NO_COSTS),
+            bound=by_ratio,
+            tune=tuned,
+            tuning=r"$\eta = r \sqrt{8 \ln n / T}$, where $1/r$ is the ratio",
+            source="Helmbold, Schapire, Singer and Warmuth, 1998",
         ),
     )
 
@@ -160,12 +160,8 @@ class EgPortfolio(Strategy):
         self._spread_squares, self._smallest = numbers["spread_squares"], numbers["smallest"]
 
     def bound_so_far(self) -> float | None:
-        """Return the bound with r, or with the spreads if r is 0."""
+        """Return the bound with the spreads, which is never above that with r."""
         if self.cost or not self.width:
             return None
         start = math.log(self.width) / self.rate
-        if self._smallest * self._smallest > 0:
-            more = self.rate * self.rounds / 8 / self._smallest / self._smallest
-        else:
-            more = self.rate / 8 * self._spread_squares
-        return min(-MIN_LOG_SHARE, start + more)
+        return min(-MIN_LOG_SHARE, start + self.rate / 8 * self._spread_squares)

@@ -81,7 +81,7 @@ def tuned(ratio: float, assets: int) -> dict[str, Any]:
     if not 1 <= positive("ratio", ratio) <= 1 / MIN_RATE:
         raise ValueError(f"ratio must be a number from 1 to {1 / MIN_RATE:g}: got {ratio!r}")
     rate = rate_of(ratio)
-    return {"rate": rate, "ridge": whole("assets", assets) / rate**2}
+    return {"rate": rate, "ridge": whole("assets", assets) / rate**2, "damping": 1.0}
 
 
 def between(name: str, value: float, limits: tuple[float, float]) -> float:
@@ -103,14 +103,15 @@ class OnsPortfolio(Strategy):
         ε, from 1e-12 to 1e30: how long the shares stay nearly equal.
     damping
         δ, from 1e-9 to 1e9: A⁻¹b is multiplied by it before the projection, in the usual form of
-        the algorithm. The theorem requires 1. With 1/8, as in published experiments, the strategy
-        is reversed: it prefers assets that have fallen.
+        the algorithm. The theorem requires 1. With 1/8, as in the published experiments and by
+        default, the strategy is reversed: it prefers assets that have fallen. That has done better
+        on all markets tried, but nothing is proven about it.
     cost
         The transaction cost as a fraction of all that is traded, from 0 to below 1.
 
     Examples
     --------
-    >>> strategy = OnsPortfolio(ridge=1.0)
+    >>> strategy = OnsPortfolio(rate=0.5, damping=1.0)
     >>> strategy.learn_many([[1.0, 1.1, 0.9]] * 50)
     >>> strategy.weights().round(3)
     array([0., 1., 0.])
@@ -147,13 +148,13 @@ class OnsPortfolio(Strategy):
             covers=lambda params: params["damping"] == 1.0,
             tune=tuned,
             tuning=r"$\gamma = 2 (y - \ln(1+y))/y^2$ with $y = c - 1$, $c$ the ratio,"
-            r" $\varepsilon = n/\gamma^2$",
+            r" $\varepsilon = n/\gamma^2$, `damping` 1",
             source="Agarwal, Hazan, Kale and Schapire, 2006; with the constants of the logarithm",
         ),
     )
 
     def __init__(
-        self, rate: float = 0.5, ridge: float = 16.0, damping: float = 1.0, cost: float = 0.0
+        self, rate: float = 1.0, ridge: float = 1.0, damping: float = 0.125, cost: float = 0.0
     ) -> None:
         self.rate = between("rate", rate, (MIN_RATE, 1.0))
         self.ridge = between("ridge", ridge, RIDGE_LIMITS)

@@ -13,7 +13,12 @@ if TYPE_CHECKING:
     from argparse import Namespace
 
     from noregret.portfolios.strategy import Strategy
+    from noregret.proof.game.table_game import TableGame
 
+LOOK_LIKE_RELATIVES = (
+    "the numbers look like relatives, not prices, as they return to where they were after each row;"
+    " leave out --prices"
+)
 LOOK_LIKE_PRICES = "the numbers look like prices; --prices converts them to relatives"
 
 # Options of this command that replace parameters for which it has none.
@@ -43,8 +48,8 @@ OPTIONS = [
     ask.DELIMITER,
     ask.ENCODING,
     ask.LEARNER.but(
-        "The strategy: eg-portfolio, universal-portfolio, ons-portfolio, uniform-rebalanced,"
-        " buy-and-hold or follow-the-leader.",
+        "The strategy: eg-portfolio, blend-portfolio (no parameters), universal-portfolio,"
+        " ons-portfolio, uniform-rebalanced, buy-and-hold or follow-the-leader.",
         default="eg-portfolio",
     ),
     ask.PARAMETER,
@@ -72,7 +77,7 @@ def portfolio(given: Namespace) -> None:
     the best asset, of equal shares, and of the best constant shares.
     """
     from noregret.app.commands.outputs import Outputs
-    from noregret.app.commands.portfolio.writing import dates_of, likely, writers
+    from noregret.app.commands.portfolio.writing import dates_of, writers
     from noregret.app.commands.printing import command_line, concluded
     from noregret.app.results.portfolio import outcome_of
     from noregret.proof.game.table_game import TableGame
@@ -104,13 +109,22 @@ def portfolio(given: Namespace) -> None:
         sources=(data,),
         transforms=game.transforms,
         dates=None if dates is None else (dates[0], dates[-1]),
-        note="" if prices or likely(game) else LOOK_LIKE_PRICES,
+        note=noted(game, prices),
         command=command_line(),
     )
     outcome = replace(outcome, seconds=time.monotonic() - began)
     when = None if dates is None else dates[int(prices) :]
     outcome, failures = outputs.write(outcome, writers(game, diary, when))
     concluded(outcome, given, failures)
+
+
+def noted(game: TableGame, prices: bool) -> str:
+    """Return what the numbers look like, if that is not what they were said to be."""
+    from noregret.app.commands.portfolio.writing import likely, were_relatives
+
+    if prices:
+        return LOOK_LIKE_RELATIVES if were_relatives(game) else ""
+    return "" if likely(game) else LOOK_LIKE_PRICES
 
 
 def built(given: Namespace) -> Strategy:

@@ -25,12 +25,28 @@ if TYPE_CHECKING:
 Floats = NDArray[np.float64]
 # A median outside this range suggests that the numbers are prices, not price relatives.
 LIKELY = (0.2, 5.0)
+# The fewest rounds that tell relatives of relatives from relatives of prices.
+MIN_ROUNDS = 30
 
 
 def likely(game: TableGame) -> bool:
     """Return whether the numbers are plausible price relatives, in most rounds."""
     middle = np.median([m for X, _ in game.table.blocks() for m in np.median(X, axis=1).tolist()])
     return bool(LIKELY[0] <= middle <= LIKELY[1])
+
+
+def were_relatives(game: TableGame) -> bool:
+    """Return whether relatives were computed from numbers that were relatives already.
+
+    Prices wander, so that the sum of the logarithms of relatives does. That of relatives of
+    relatives is the logarithm of a relative, and varies less than its own changes.
+    """
+    steps = np.concatenate([np.log(np.maximum(X, 1e-300)) for X, _ in game.table.blocks()])
+    if len(steps) < MIN_ROUNDS:
+        return False
+    wander, change = np.cumsum(steps, axis=0).std(axis=0), steps.std(axis=0)
+    moving = change > 0
+    return bool(moving.any() and np.median((wander / np.where(moving, change, 1.0))[moving]) < 1.0)
 
 
 def dates_of(path: str, column: str, options: Options, rows: int) -> list[str] | None:
