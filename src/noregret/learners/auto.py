@@ -13,19 +13,11 @@ features. For labels, probabilities are mixed, and they are never 0 or 1.
 
 Promise. For every learner k of the bank, with prior weight π_k: for labels,
 L_A − L_k ≤ ln(1/π_k); for numbers AdaHedge's bound,
-<<<<<<< HEAD
 (1 + ln(1/π_k)/ln n) Δ + [o_k]₊  with  Δ ≤ ½√(ln n Σ s_t²) + S(⅔ ln n + 1),
 where Δ is the cost of mixing, which is measured, s_t the range of the learners' losses in round t,
-S the largest s_t and n the number of learners. An outlying outcome is clipped to eight usual errors
-when learners are weighted, so that it cannot outweigh all others; o_k is the regret against k that
-this clipping left out.
-=======
-(1 + ln(1/π_k)/ln n)(½√(ln n Σ s_t²) + S(⅔ ln n + 1)) + [o_k]₊,
-where s_t is the range of the learners' losses in round t, S the largest s_t and n the number of
-learners. When learners are weighted, a single outlying outcome is clipped to eight usual errors,
-and losses far beyond the usual count alike, so that one round cannot outweigh all others; o_k is
-the regret against k that this left out.
->>>>>>> d20252ef (auto: edition 2, with plain guesses that are not clipped, and members held to what is plausible)
+S the largest s_t and n the number of learners. When learners are weighted, a single outlying
+outcome is clipped to eight usual errors, and losses far beyond the usual count alike, so that one
+round cannot outweigh all others; o_k is the regret against k that this left out.
 """
 
 from __future__ import annotations
@@ -124,7 +116,7 @@ class Auto(Banked):
                 r" cost of mixing $\Delta_T$ is measured; it is never more than the first factor of"
                 r" [auto](#theorem-auto) allows, and small where the leading learners agree."
                 r" $o_k$ is the part of the regret to $k$ that clipping of outlying outcomes"
-                r" left out"
+                r" and limits on losses far beyond the usual left out"
             ),
             assumptions=(Structural("the square, the absolute or the quantile loss"),),
             measured=regret_to_the_best,
