@@ -200,10 +200,10 @@ void noregret_forest_predict(const noregret_forest* f, const double* row, double
     int own_wide = FOREST_RATES * outputs(f);
     for (int k = 0; k < 2 * own_wide; k++)
         said[k] = 0;
+    noregret_trees_predict(f, row, said + 2 * own_wide, said == f->said);
     for (int i = 0; i < f->trees; i++) {
         double *own = said + own_wide * (2 + i), *average = said + (i < f->old ? 0 : own_wide);
         int count = i < f->old ? f->old : f->trees - f->old;
-        noregret_tree_predict(f, &f->tree[i], row, own);
         for (int k = 0; k < own_wide; k++)
             average[k] += own[k] / count;
     }
@@ -267,9 +267,8 @@ int noregret_forest_reserve(noregret_forest* f, int* foreseen)
 {
     for (int i = 0; i < f->trees; i++) {
         noregret_tree* t = &f->tree[i];
-        if (t->count + 2 > f->budget) { /* only if there was no memory at the end of the last round */
-            if (!noregret_tree_collapse(f, t))
-                return 0;
+        if (t->count + 2 > f->budget) { /* only of a state with a smaller budget than it was made with */
+            noregret_tree_collapse(f, t);
             *foreseen = 0;
         } else if (t->count + 2 > t->room) {
             ptrdiff_t room = 2 * t->room > 16 ? 2 * t->room : 16;

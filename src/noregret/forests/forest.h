@@ -75,8 +75,8 @@ int noregret_forest_members(const noregret_forest* f);
 int noregret_fresh_trees(int trees);
 void noregret_fresh_begin(noregret_forest* f);
 void noregret_fresh_judge(noregret_forest* f);
-/* Predictions of one tree at both rates: FOREST_RATES blocks of a number, or of a probability per class. */
-void noregret_tree_predict(const noregret_forest* f, const noregret_tree* t, const double* row, double* out);
+/* Predictions of all trees, each at both rates: a number, or a probability per class. */
+void noregret_trees_predict(const noregret_forest* f, const double* row, double* out, int learning);
 /* The mixture of all members; said has room for what each says. */
 void noregret_forest_predict(const noregret_forest* f, const double* row, double* said, double* out);
 /* Makes room for the nodes of a round: 0 if there is no memory. Clears foreseen if predictions have changed. */
@@ -87,7 +87,7 @@ int noregret_forest_learn(noregret_forest* f, double y, int foreseen);
 /* Learns one row with one tree; the rates of features are those of f. */
 void noregret_tree_learn(noregret_forest* f, noregret_tree* t, const double* row, double y);
 void noregret_tree_reweigh(noregret_forest* f, noregret_tree* t);
-int noregret_tree_collapse(noregret_forest* f, noregret_tree* t);
+void noregret_tree_collapse(noregret_forest* f, noregret_tree* t);
 double noregret_forest_unit(const noregret_forest* f);
 
 /* Forests as values: NULL if there is no memory. Packing returns the bytes, and only counts them if out is NULL. */

@@ -32,7 +32,6 @@ cdef extern from "forest.h" nogil:
     int noregret_forest_room(noregret_tree* t, Py_ssize_t room, Py_ssize_t stride)
     void noregret_forest_admit(noregret_forest* f)
     int noregret_forest_members(const noregret_forest* f)
-    void noregret_tree_predict(const noregret_forest* f, const noregret_tree* t, const double* row, double* out)
     void noregret_forest_predict(const noregret_forest* f, const double* row, double* said, double* out)
     int noregret_forest_reserve(noregret_forest* f, int* foreseen)
     noregret_forest* noregret_forest_new(int trees, Py_ssize_t budget, int classes, uint64_t seed)

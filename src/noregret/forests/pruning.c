@@ -62,6 +62,7 @@ static void cut(const noregret_forest* f, noregret_tree* t, ptrdiff_t k)
         v[STOP + r] = 1;
         v[GO + r] = 0;
     }
+    t->node[f->stride * (ptrdiff_t)v[LEFT] + PARENT] = t->node[f->stride * (ptrdiff_t)v[RIGHT] + PARENT] = -1;
     v[LEFT] = v[RIGHT] = v[TIME] = v[FEATURE] = v[THRESHOLD] = 0;
 }
 
@@ -73,60 +74,62 @@ static double saved(const noregret_forest* f, const noregret_tree* t, const doub
     return gain > 0 && unit > 0 ? gain * noregret_boldness(f, FOREST_RATES - 1) / unit : 0;
 }
 
-/* Collapses nodes whose children are leaves, those first that cost least, until there is room again.
-   The nodes are then moved together. Returns 0 if there is no memory. */
-int noregret_tree_collapse(noregret_forest* f, noregret_tree* t)
+/* Moves nodes into the places of those that were cut off, which have no parent any more. */
+static void close_ranks(const noregret_forest* f, noregret_tree* t, ptrdiff_t left)
 {
-    ptrdiff_t target = t->count - t->count / SHARE, left = t->count, n = 0;
+    ptrdiff_t last = t->count - 1;
+    for (ptrdiff_t k = 1; k < left; k++) {
+        double *v = t->node + f->stride * k, *from;
+        if (v[PARENT] >= 0)
+            continue;
+        while ((from = t->node + f->stride * last)[PARENT] < 0)
+            last--;
+        memcpy(v, from, f->stride * sizeof(double));
+        double* parent = t->node + f->stride * (ptrdiff_t)v[PARENT];
+        parent[parent[LEFT] == (double)last ? LEFT : RIGHT] = (double)k;
+        if (v[LEFT] != 0)
+            for (int side = LEFT; side <= RIGHT; side++)
+                t->node[f->stride * (ptrdiff_t)v[side] + PARENT] = (double)k;
+        last--;
+    }
+    t->count = left;
+}
+
+/* Collapses nodes whose children are leaves, those first that cost least, until there is room again. */
+void noregret_tree_collapse(noregret_forest* f, noregret_tree* t)
+{
+    ptrdiff_t target = t->count - t->count / SHARE, left = t->count;
     ptrdiff_t stride = f->stride;
-    double* moved = malloc(t->room * stride * sizeof(double));
-    double *reach = t->spare, *costs = reach + t->room, *cost = costs + t->room, *place = cost + t->room;
-    if (moved == NULL)
-        return 0;
+    double *reach = t->spare, *costs = reach + t->room, *cost = costs + t->room;
     if (target > f->budget - 2)
         target = f->budget - 2;
     while (left > target && left > 1) {
-        ptrdiff_t twigs = 0;
-        double limit;
-        noregret_tree_order(f, t);
-        for (ptrdiff_t i = 0; i < left; i++) {
+        ptrdiff_t twigs = 0, filled = 1;
+        t->at[0] = 0;
+        reach[0] = 1;
+        for (ptrdiff_t i = 0; i < filled; i++) {
             ptrdiff_t k = t->at[i];
             const double* v = t->node + stride * k;
-            if (k == 0)
-                reach[k] = 1;
+            cost[k] = INFINITY;
             if (v[LEFT] == 0)
                 continue;
             ptrdiff_t a = (ptrdiff_t)v[LEFT], b = (ptrdiff_t)v[RIGHT];
+            t->at[filled++] = (int32_t)a;
+            t->at[filled++] = (int32_t)b;
             reach[a] = reach[b] = reach[k] * v[GO + FOREST_RATES - 1];
-            cost[k] = -1;
             if (t->node[stride * a + LEFT] == 0 && t->node[stride * b + LEFT] == 0)
                 costs[twigs++] = cost[k] = reach[a] + saved(f, t, v);
         }
-        /* A quarter of the twigs at a time, as the nodes above them become twigs themselves. */
+        /* Half of the twigs at a time, as the nodes above them become twigs themselves. */
         qsort(costs, twigs, sizeof(double), ascending);
-        limit = costs[(twigs - 1) / 4];
-        for (ptrdiff_t i = left - 1; i >= 0 && left > target; i--) {
+        double limit = costs[(twigs - 1) / 2];
+        for (ptrdiff_t i = filled - 1; i >= 0 && left > target; i--) {
             ptrdiff_t k = t->at[i];
-            if (t->node[stride * k + LEFT] != 0 && cost[k] >= 0 && cost[k] <= limit) {
+            if (cost[k] <= limit) {
                 cut(f, t, k);
                 left -= 2;
             }
         }
     }
-    noregret_tree_order(f, t);
-    for (n = 0; n < left; n++)
-        place[t->at[n]] = (double)n;
-    for (n = 0; n < left; n++) {
-        double* v = moved + stride * n;
-        memcpy(v, t->node + stride * t->at[n], stride * sizeof(double));
-        v[PARENT] = place[(ptrdiff_t)v[PARENT]];
-        if (v[LEFT] != 0) {
-            v[LEFT] = place[(ptrdiff_t)v[LEFT]];
-            v[RIGHT] = place[(ptrdiff_t)v[RIGHT]];
-        }
-    }
-    free(t->node);
-    t->node = moved;
-    t->count = left;
-    return 1;
+    close_ranks(f, t, left);
 }

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cpu_dispatch.h"
 #include "forest.h"
 
 /* c, for each rate. The average over many trees is best where each is deep, and that is what a large c
@@ -14,6 +15,9 @@
 static const double prior_time[FOREST_RATES] = {1000, 1};
 /* Outcomes that a child must have seen for its loss to say whether a split is good for something. */
 #define TRIED 3
+/* Trees whose nodes are loaded at the same time, and numbers of a node that are. */
+#define SIDE_BY_SIDE 16
+#define MAX_FETCHED 64
 /* Probabilities stay above this: less is lost than rounding does. */
 #define LEAST 1e-290
 
@@ -60,35 +64,73 @@ static void see(const noregret_forest* f, double* v, double y)
     }
 }
 
-/* Adds the mixtures of the prunings of a node's subtree to out, at the first rates. */
-static void mix_below(const noregret_forest* f, const noregret_tree* t, const double* v, const double* row, int rates, double* out)
+/* A way down a tree. */
+typedef struct {
+    const double* v;
+    double reach[FOREST_RATES]; /* the probability that a pruning gets there */
+} way;
+
+static way way_from(const double* v)
 {
-    int wide = f->classes ? f->classes : 1;
-    double reach[FOREST_RATES];
+    way w = {v, {0}};
     for (int k = 0; k < FOREST_RATES; k++)
-        reach[k] = 1;
-    for (;;) {
-        int leaf = is_leaf(v);
-        double total = f->classes ? total_of(f, v) : 1;
-        for (int k = 0; k < rates; k++) {
-            double stop = (leaf ? reach[k] : reach[k] * v[STOP + k]) / total;
-            for (int c = 0; c < wide; c++)
-                out[k * wide + c] += stop * v[FOREST_FIELDS + c];
-            reach[k] *= v[GO + k];
-        }
-        if (leaf)
-            return;
-        v = t->node + f->stride * (ptrdiff_t)(row[(ptrdiff_t)v[FEATURE]] <= v[THRESHOLD] ? v[LEFT] : v[RIGHT]);
-    }
+        w.reach[k] = 1;
+    return w;
 }
 
-void noregret_tree_predict(const noregret_forest* f, const noregret_tree* t, const double* row, double* out)
+/* Adds what a node says to the mixtures, at the first rates, and goes on to its child: 0 at a leaf. */
+static int follow(const noregret_forest* f, const noregret_tree* t, way* w, const double* row, int rates, double* out)
 {
     int wide = f->classes ? f->classes : 1;
-    for (int k = 0; k < FOREST_RATES * wide; k++)
-        out[k] = t->count > 0 ? 0 : f->classes ? 1.0 / wide : f->outcome_mean;
-    if (t->count > 0)
-        mix_below(f, t, t->node, row, FOREST_RATES, out);
+    const double* v = w->v;
+    int leaf = is_leaf(v);
+    double total = f->classes ? total_of(f, v) : 1;
+    for (int k = 0; k < rates; k++) {
+        double stop = (leaf ? w->reach[k] : w->reach[k] * v[STOP + k]) / total;
+        for (int c = 0; c < wide; c++)
+            out[k * wide + c] += stop * v[FOREST_FIELDS + c];
+        w->reach[k] *= v[GO + k];
+    }
+    if (!leaf)
+        w->v = t->node + f->stride * (ptrdiff_t)(row[(ptrdiff_t)v[FEATURE]] <= v[THRESHOLD] ? v[LEFT] : v[RIGHT]);
+    return !leaf;
+}
+
+/* Loads the start of a node, or all of it, into the cache. */
+static void fetch(const noregret_forest* f, const double* v, int whole)
+{
+    ptrdiff_t numbers = !whole ? FOREST_FIELDS + 1 : f->stride < MAX_FETCHED ? f->stride : MAX_FETCHED;
+    for (ptrdiff_t k = 0; k < numbers; k += 8)
+        __builtin_prefetch(v + k);
+}
+
+/* Trees are followed side by side, so that the processor waits for the memory of many at a time. */
+void noregret_trees_predict(const noregret_forest* f, const double* row, double* out, int learning)
+{
+    int wide = FOREST_RATES * (f->classes ? f->classes : 1);
+    way ways[SIDE_BY_SIDE];
+    for (int first = 0; first < f->trees; first += SIDE_BY_SIDE) {
+        int some = f->trees - first < SIDE_BY_SIDE ? f->trees - first : SIDE_BY_SIDE, going = some;
+        for (int i = 0; i < some; i++) {
+            const noregret_tree* t = &f->tree[first + i];
+            for (int k = 0; k < wide; k++)
+                out[(first + i) * wide + k] = t->count > 0 ? 0 : f->classes ? 1.0 / f->classes : f->outcome_mean;
+            ways[i] = way_from(t->count > 0 ? t->node : NULL);
+            going -= t->count == 0;
+        }
+        while (going > 0)
+            for (int i = 0; i < some; i++) {
+                const noregret_tree* t = &f->tree[first + i];
+                if (ways[i].v == NULL)
+                    continue;
+                if (follow(f, t, &ways[i], row, FOREST_RATES, out + (first + i) * wide))
+                    fetch(f, ways[i].v, learning);
+                else {
+                    ways[i].v = NULL;
+                    going--;
+                }
+            }
+    }
 }
 
 /* Weights. */
@@ -174,11 +216,13 @@ static void begin_leaf(const noregret_forest* f, double* v, const double* row)
         v[FOREST_FIELDS + c] = f->classes && c < f->classes ? 0.5 : 0;
 }
 
-static double outside(const noregret_forest* f, double* v, const double* row)
+/* How far a row is outside of a box, in terms of the rates. Sums are the same on all processors, and with
+   features still to come. */
+static DISPATCHED(double, distance, (const double* low, const double* high, const double* rates, const double* row, ptrdiff_t n),
+                  (low, high, rates, row, n))
 {
-    const double *low = box_low(f, v), *high = box_high(f, v), *rates = f->rates;
     double far[4] = {0, 0, 0, 0};
-    ptrdiff_t j = 0, n = f->features;
+    ptrdiff_t j = 0;
     for (; j + 4 <= n; j += 4)
         for (int lane = 0; lane < 4; lane++) {
             double below = low[j + lane] - row[j + lane], above = row[j + lane] - high[j + lane];
@@ -187,15 +231,14 @@ static double outside(const noregret_forest* f, double* v, const double* row)
         }
     for (; j < n; j++) {
         double below = low[j] - row[j], above = row[j] - high[j], off = below > above ? below : above;
-        far[j % 4] += (off > 0 ? off : 0) * rates[j]; /* the same sums with features still to come */
+        far[j % 4] += (off > 0 ? off : 0) * rates[j];
     }
     return (far[0] + far[1]) + (far[2] + far[3]);
 }
 
-static void stretch(const noregret_forest* f, double* v, const double* row)
+static DISPATCHED(void, widen, (double* low, double* high, const double* row, ptrdiff_t n), (low, high, row, n))
 {
-    double *low = box_low(f, v), *high = box_high(f, v);
-    for (ptrdiff_t j = 0; j < f->features; j++) {
+    for (ptrdiff_t j = 0; j < n; j++) {
         low[j] = row[j] < low[j] ? row[j] : low[j];
         high[j] = row[j] > high[j] ? row[j] : high[j];
     }
@@ -247,7 +290,9 @@ static ptrdiff_t insert(noregret_forest* f, noregret_tree* t, ptrdiff_t k, const
     }
     /* What the tree has predicted for this row is then the same with the split. */
     memset(fresh + FOREST_FIELDS, 0, f->class_room * sizeof(double));
-    mix_below(f, t, old, row, 1, fresh + FOREST_FIELDS);
+    way below = way_from(old);
+    while (follow(f, t, &below, row, 1, fresh + FOREST_FIELDS))
+        ;
     for (int c = 0; c < f->classes; c++)
         fresh[FOREST_FIELDS + c] *= inherited(f);
     v[TIME] = time;
@@ -309,7 +354,7 @@ void noregret_tree_learn(noregret_forest* f, noregret_tree* t, const double* row
     }
     for (;;) {
         double* v = t->node + k * f->stride;
-        double far = outside(f, v, row);
+        double far = distance(box_low(f, v), box_high(f, v), f->rates, row, f->features);
         int leaf = is_leaf(v);
         t->at[length++] = (int32_t)k;
         if (far > 0) {
@@ -319,7 +364,7 @@ void noregret_tree_learn(noregret_forest* f, noregret_tree* t, const double* row
                 if (time > begin && (leaf ? time < 1e300 : time < v[TIME]))
                     fresh = insert(f, t, k, row, far, time);
             }
-            stretch(f, v, row);
+            widen(box_low(f, v), box_high(f, v), row, f->features);
             if (fresh) {
                 t->at[length++] = (int32_t)fresh;
                 break;
