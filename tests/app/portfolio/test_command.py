@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import noregret as nr
-from noregret.portfolios import EgPortfolio, UniversalPortfolio
+from noregret.portfolios import EgPortfolio, UniformRebalanced, UniversalPortfolio
 from noregret.proof.game.price_relatives import relatives_of
 from tests.app.run.commands import done, refused
 from tests.portfolios.tables import Floats, alternating, usual
@@ -274,3 +274,18 @@ def test_relatives_passed_as_prices_are_noticed(tmp_path: Path) -> None:
         np.savetxt(file, table, delimiter=",", header=names, comments="")
         said = " ".join(done("portfolio", file, "--prices").split())
         assert ("leave out --prices" in said) == noticed
+
+
+def test_equal_and_best_shares_pay_the_same_costs(tmp_path: Path) -> None:
+    draw = np.random.default_rng(2)
+    relatives = np.exp(0.05 * draw.standard_normal((60, 3)))
+    file = tmp_path / "relatives.csv"
+    np.savetxt(file, relatives, "%.17g", delimiter=",", header="a,b,c", comments="")
+    found = json.loads(done("portfolio", file, "--cost", "0.01", "--json"))
+    strategy = UniformRebalanced(cost=0.01)
+    strategy.learn_many(relatives)
+    assert found["uniform_rebalanced"]["log_wealth"] == pytest.approx(strategy.log_wealth)
+    best = found["best_rebalanced"]
+    assert best["after_costs"] <= best["log_wealth"] + 1e-12
+    free = json.loads(done("portfolio", file, "--json"))["best_rebalanced"]
+    assert free["after_costs"] == free["log_wealth"]

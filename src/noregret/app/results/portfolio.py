@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from noregret._version import __version__
 from noregret.hindsight.portfolio import log_wealth_of_assets
 from noregret.hindsight.proofs.answer import USUAL
+from noregret.portfolios.costs import left_after
 
 if TYPE_CHECKING:
     from noregret.hindsight.proofs.answer import Answer
@@ -47,13 +48,14 @@ class Outcome:
     assets, rounds
         The assets, and the number of rounds.
     log_wealth
-        That of the strategy, after costs; all others pay none.
+        That of the strategy, after costs. Others that trade pay the same costs; the best asset is
+        only held.
     asset, asset_log_wealth
         The best asset; None if all fell to 0.
     uniform
         The log-wealth of equal shares, restored in every round.
-    rebalanced
-        The best constant rebalanced portfolio.
+    rebalanced, best_shares
+        The best constant rebalanced portfolio without costs, and its log-wealth after costs.
     certificate
         The certificate.
     curves
@@ -74,6 +76,7 @@ class Outcome:
     asset_log_wealth: float
     uniform: float
     rebalanced: Answer
+    best_shares: float
     certificate: Certificate
     curves: Curves
     sources: tuple[str, ...] = ()
@@ -113,6 +116,7 @@ def outcome_of(game: TableGame, diary: list[Floats], **others: Any) -> Outcome:
         float(wealth[best]),
         float(paths[2][-1]),
         rebalanced,
+        float(paths[3][-1]) if game.player.params.get("cost") else -rebalanced.loss,
         certificate,
         sampled(paths, diary),
         **others,
@@ -132,12 +136,19 @@ def paths_of(game: TableGame, *portfolios: Floats) -> list[Floats]:
 
 
 def steps_of(game: TableGame, u: Floats) -> Floats:
-    """Return ln(u·x) of every round."""
-    found = []
+    """Return ln(u·x) of every round, after the costs of restoring the shares u."""
+    found, cost, drifted = list[Floats](), float(game.player.params.get("cost", 0.0)), u
     for X, _ in game.table.blocks():
         most = X.max(axis=1)
         with np.errstate(divide="ignore", invalid="ignore"):
-            found.append(np.log(most) + np.log((X / most[:, None]) @ u))
+            parts = X / most[:, None] * u
+            gains = parts.sum(axis=1)
+            steps = np.log(most) + np.log((X / most[:, None]) @ u)
+        if cost and np.count_nonzero(u) > 1:
+            for k in np.flatnonzero(gains > 0).tolist():
+                steps[k] += math.log(left_after(drifted, u, cost))
+                drifted = parts[k] / gains[k]
+        found.append(steps)
     return np.concatenate(found)
 
 

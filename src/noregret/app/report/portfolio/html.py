@@ -77,7 +77,7 @@ def headline_figures(outcome: Outcome) -> Iterable[Html]:
         )
     how = compared(mine, outcome.uniform)
     yield tile("equal shares", money(outcome.uniform), f"the strategy: {how}")
-    best = -outcome.rebalanced.loss
+    best = outcome.best_shares
     yield tile("best constant shares", money(best), f"the strategy: {compared(mine, best)}")
     yield tile("regret", brief(certificate.regret.upper), "in log-wealth")
     if certificate.theorem is not None:

@@ -35,6 +35,7 @@ def as_dict(outcome: Outcome) -> dict[str, Any]:
         "uniform_rebalanced": {"log_wealth": outcome.uniform, "wealth": wealth(outcome.uniform)},
         "best_rebalanced": {
             "log_wealth": -outcome.rebalanced.loss,
+            "after_costs": outcome.best_shares,
             "gap": outcome.rebalanced.gap,
             "wealth": wealth(-outcome.rebalanced.loss),
             "shares": dict(outcome.heaviest),

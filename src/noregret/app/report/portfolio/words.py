@@ -50,7 +50,9 @@ def shares_of(outcome: Outcome) -> str:
 def pays(outcome: Outcome) -> str:
     """Return a remark on trading costs, if there are any."""
     cost = outcome.params.get("cost")
-    return f" (after trading costs of {percent(cost)}; the others pay none)" if cost else ""
+    return (
+        f" (after trading costs of {percent(cost)}, as are equal and best shares)" if cost else ""
+    )
 
 
 def compared(mine: float, other: float) -> str:
@@ -86,9 +88,9 @@ def facts(outcome: Outcome) -> Iterator[Fact]:
     yield Fact(
         "equal shares", money(outcome.uniform), f"rebalanced every round; the strategy has {how}"
     )
-    how = compared(mine, -outcome.rebalanced.loss)
+    how = compared(mine, outcome.best_shares)
     words = f"the best constant shares in hindsight, {shares_of(outcome)}; the strategy has {how}"
-    yield Fact("best shares", money(-outcome.rebalanced.loss), words)
+    yield Fact("best shares", money(outcome.best_shares), words)
     yield from promised(outcome)
 
 
@@ -98,6 +100,8 @@ def promised(outcome: Outcome) -> Iterator[Fact]:
     against = clean(certificate.hindsight.comparator)
     if against == "constant rebalanced portfolios":
         against = "the best constant shares"
+    if outcome.params.get("cost"):
+        against += ", without costs,"
     yield Fact(
         "regret", brief(certificate.regret.upper), f"log-wealth of {against} minus the strategy's"
     )
@@ -137,5 +141,5 @@ def sentence(outcome: Outcome) -> str:
         f"Over {count(outcome.rounds, 'round')}, {name_of(outcome.name)} turned 1 into"
         f" {mine}{pays(outcome)}."
         f" It would have become {best}{money(outcome.uniform)} with equal shares, and"
-        f" {money(-outcome.rebalanced.loss)} with the best constant shares in hindsight."
+        f" {money(outcome.best_shares)} with the best constant shares in hindsight."
     )
