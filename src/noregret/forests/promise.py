@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
 
 from noregret.checks import seed_of, whole
+from noregret.proof.theorems.assumptions import Structural
+from noregret.proof.theorems.theorem import Theorem
 
 if TYPE_CHECKING:
     from noregret.proof.theorems.evidence import Evidence
@@ -48,3 +51,44 @@ def regret_to_the_best(evidence: Evidence) -> float:
 def promised(evidence: Evidence) -> float:
     """Return the bound on the regret against that pruning."""
     return float(evidence.account("price")[best_tree(evidence)])
+
+
+def promise(
+    name: str,
+    loss: str,
+    where: str = "",
+    square: bool = False,
+    covers: Callable[[Mapping[str, Any]], bool] = lambda params: True,
+) -> Theorem:
+    """Return the theorem of a forest.
+
+    Parameters
+    ----------
+    name
+        Its name.
+    loss
+        The assumption about the loss.
+    where
+        What is to be added to the explanation of the formula.
+    square
+        Whether the loss is the square one: then nats cost more, and so do ranges that grow.
+    covers
+        For which parameters it is.
+    """
+    formula, plain = f"{PRICE} + C", "ln 1/π(P) + ln 1/ρ + C"
+    if square:
+        formula = rf"2 S^2 \left( {PRICE} \right) + C + \tfrac83 S^2"
+        plain = "2 S² (ln 1/π(P) + ln 1/ρ) + C + 8/3 S²"
+    return Theorem(
+        name=name,
+        quantity="regret to the best member",
+        about="the regret against the best pruning of its trees",
+        formula=rf"L_A - L_P \le {formula}",
+        plain=f"regret against P <= {plain}",
+        where=WHERE + where,
+        assumptions=(Structural(loss),),
+        measured=regret_to_the_best,
+        bound=promised,
+        source="Mourtada, Gaïffas and Scornet, 2021, for weights that insertions preserve",
+        covers=covers,
+    )

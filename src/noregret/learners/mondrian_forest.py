@@ -59,17 +59,8 @@ from __future__ import annotations
 from noregret.base.registry import register
 from noregret.checks import one_of
 from noregret.forests.forest import LOSSES, Forest
-from noregret.forests.promise import (
-    MAX_SPLIT,
-    PRICE,
-    WHERE,
-    checked,
-    promised,
-    regret_to_the_best,
-)
+from noregret.forests.promise import MAX_SPLIT, checked, promise
 from noregret.linear.learner import Learner
-from noregret.proof.theorems.assumptions import Structural
-from noregret.proof.theorems.theorem import Theorem
 
 
 @register
@@ -118,31 +109,17 @@ class MondrianForest(Learner):
     _weightless = True
     engine: Forest
     theorems = (
-        Theorem(
-            name="mondrian-forest",
-            quantity="regret to the best member",
-            about="the regret against the best pruning of its trees",
-            formula=rf"L_A - L_P \le 2 S^2 \left( {PRICE} \right) + C + \tfrac83 S^2",
-            plain="regret against P <= 2 S² (ln 1/π(P) + ln 1/ρ) + C + 8/3 S²",
-            where=WHERE + r"; $S$ is the range of the outcomes, rounded up to a power of two",
-            assumptions=(Structural("the square loss; any outcomes, their range is measured"),),
-            measured=regret_to_the_best,
-            bound=promised,
+        promise(
+            "mondrian-forest",
+            "the square loss; any outcomes, their range is measured",
+            r"; $S$ is the range of the outcomes, rounded up to a power of two",
+            square=True,
             covers=lambda p: p["loss"] == "square",
-            source="Mourtada, Gaïffas and Scornet, 2021, for weights that insertions preserve",
         ),
-        Theorem(
-            name="mondrian-forest-chances",
-            quantity="regret to the best member",
-            about="the regret against the best pruning of its trees",
-            formula=rf"L_A - L_P \le {PRICE} + C",
-            plain="regret against P <= ln 1/π(P) + ln 1/ρ + C",
-            where=WHERE,
-            assumptions=(Structural("the logistic loss; probabilities are mixed"),),
-            measured=regret_to_the_best,
-            bound=promised,
+        promise(
+            "mondrian-forest-chances",
+            "the logistic loss; probabilities are mixed",
             covers=lambda p: p["loss"] == "logistic",
-            source="Mourtada, Gaïffas and Scornet, 2021, for weights that insertions preserve",
         ),
     )
 

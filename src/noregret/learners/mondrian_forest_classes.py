@@ -19,17 +19,8 @@ from __future__ import annotations
 
 from noregret.base.registry import register
 from noregret.forests.class_forest import ClassForest
-from noregret.forests.promise import (
-    MAX_SPLIT,
-    PRICE,
-    WHERE,
-    checked,
-    promised,
-    regret_to_the_best,
-)
+from noregret.forests.promise import MAX_SPLIT, checked, promise
 from noregret.linear.class_learner import ClassLearner
-from noregret.proof.theorems.assumptions import Structural
-from noregret.proof.theorems.theorem import Theorem
 
 
 @register
@@ -69,17 +60,10 @@ class MondrianForestClasses(ClassLearner):
     _weightless = True
     engine: ClassForest
     theorems = (
-        Theorem(
-            name="mondrian-forest-classes",
-            quantity="regret to the best member",
-            about="the regret against the best pruning of its trees",
-            formula=rf"L_A - L_P \le {PRICE} + C",
-            plain="regret against P <= ln 1/π(P) + ln 1/ρ + C",
-            where=WHERE + "; a class takes part from the round in which it first appears",
-            assumptions=(Structural("the log loss; probabilities are mixed"),),
-            measured=regret_to_the_best,
-            bound=promised,
-            source="Mourtada, Gaïffas and Scornet, 2021, for weights that insertions preserve",
+        promise(
+            "mondrian-forest-classes",
+            "the log loss; probabilities are mixed",
+            "; a class takes part from the round in which it first appears",
         ),
     )
 
