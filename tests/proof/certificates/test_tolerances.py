@@ -26,7 +26,6 @@ def nudged(contents: dict[str, Any], path: tuple[Any, ...], share: float) -> dic
 
 COMPUTED = [
     ("eg-portfolio", ("theorem", "bound")),
-    ("eg-portfolio", ("theorem", "assumptions", 1, "measured")),
     ("uniform-rebalanced", ("theorem", "assumptions", 1, "measured")),
 ]
 
