@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -81,3 +82,25 @@ def test_the_forest_loses_little_more_than_each_member_since_it_started(kind: An
     assert 0.5 + per_generation.sum() <= 1
     fresh = np.exp(state["priors"])[[*range(RATES, 2 * RATES), *range(-RATES, 0)]]
     assert fresh.sum() == pytest.approx(per_generation[-1])
+
+
+@pytest.mark.parametrize("kind", [sea, plane])
+def test_a_saved_forest_continues_as_if_it_had_not_been(kind: Any, tmp_path: Path) -> None:
+    """Also within a generation, and whether rows come one by one or together."""
+    rng = np.random.default_rng(3)
+    parts = [kind(rng, False), kind(rng, True)]
+    X, y = (np.concatenate([part[k][:500] for part in parts]) for k in range(2))
+    whole, stopped = (forest(kind, trees=3, nodes=60) for _ in range(2))
+    guesses = whole.play_many(X, y)
+    for start in range(0, len(X), 100):
+        rows = slice(start, start + 100)
+        if start:
+            assert stopped.predict_one(X[start]) == guesses[start]
+        for x, outcome in zip(X[rows], y[rows], strict=True):
+            stopped.learn_one(x, outcome)
+        stopped.save(tmp_path / "forest")
+        stopped = nr.load(tmp_path / "forest")
+    mine, theirs = (learner.get_state()[0] for learner in (whole, stopped))
+    assert mine["fresh"][1] > 4
+    for name, array in mine.items():
+        np.testing.assert_array_equal(theirs[name], array)
