@@ -2,8 +2,9 @@
 
 Every row is predicted before it is learned from, in the order of the file. River's AMF gets the
 columns as they are, as dicts, and its defaults but for the number of trees; ours gets an array and
-its defaults, which add two fresh trees. Numbers are judged by the mean square error over the variance, labels by the log loss,
-with River's probabilities kept a millionth away from 0 and 1. Both are timed by processor time.
+its defaults, which add two fresh trees. Numbers are judged by the mean square error over the
+variance, labels by the log loss, with River's probabilities kept a millionth away from 0 and 1.
+Both are timed by processor time.
 """
 
 from __future__ import annotations
