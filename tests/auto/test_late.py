@@ -33,7 +33,7 @@ from tests.variants import state
 PAID = {
     "loss_sum", "loss_rest", "mistakes", "final.own_gap", "most_gradient", "most_gradient_peak",
 }  # fmt: skip
-DELAY = {"outcomes", "foreseen", "unclipped", "outlook"}
+DELAY = {"outcomes", "foreseen", "unclipped", "past", "outlook"}
 
 
 def order(rounds: int, seed: int) -> Iterator[tuple[int, bool]]:

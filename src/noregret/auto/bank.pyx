@@ -200,6 +200,11 @@ cdef class Bank(Engine):
         return self.members.recent
 
     @property
+    def season(self) -> int:
+        """The period found in the outcomes, in rounds; 0 for none."""
+        return self.members.season
+
+    @property
     def full(self) -> bool:
         """True if the features are few enough for filters."""
         return self.members.full
@@ -240,6 +245,7 @@ cdef class Bank(Engine):
 
     cdef void restored(self) noexcept nogil:
         self.mixer.weigh_again()
+        self.members.use_period()
 
     def parts(self):
         """Return all parts with a state of their own, by name."""
@@ -285,6 +291,7 @@ cdef class Bank(Engine):
          mixer.widest, self.opening, members.streak) = own["outlook"][:10].tolist()
         members.averages = own["outlook"][10:OUTLOOK].tolist()
         members.take_outlook(own["outlook"][OUTLOOK:].tolist())
+        members.take_past(own.get("past", zeros(0)))
         self.restore(own_of(numbers))
 
 

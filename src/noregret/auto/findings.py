@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 Floats = NDArray[np.float64]
 GUESSES, LONG, SHORT = "plain guesses", "long memory", "short memory"
 STEADY, COMBINED, RECENT = "first order", "combinations", "recent outcomes"
-# The only constant member that uses recent outcomes.
+# The constant members that use recent outcomes begin with this.
 LAST = "last outcome"
 FREQUENCIES, ALL = "class frequencies", "combination of all members"
 GROUPS = (LONG, SHORT, STEADY, COMBINED, RECENT, GUESSES)
@@ -82,7 +82,7 @@ def roll_of(bank: Bank | ClassBank) -> list[tuple[str, str]]:
     named += [("running mean, unclipped", GUESSES)] * (bank.edition > 1 and not labels)
     if bank.recent:
         named += [(f"filter with outcomes over {memory_of(keep)}", RECENT) for keep in KEEP]
-        named += [(LAST, GUESSES)]
+        named += [(LAST, GUESSES)] + [(f"{LAST} a period before", GUESSES)] * (bank.edition > 1)
         named += [(f"corrected mixture over {memory_of(keep)}", RECENT) for keep in KEEP_ABOVE]
         named += [(f"{ALL} over {memory_of(keep)}", RECENT) for keep in KEEP_ABOVE]
     return named
@@ -118,7 +118,7 @@ def members_of(bank: Bank | ClassBank) -> list[Member]:
 
 def sees_outcomes(bank: Bank | ClassBank) -> NDArray[np.bool_]:
     """Return a mask of the members that use recent outcomes, including the last outcome itself."""
-    return np.array([group == RECENT or name == LAST for name, group in roll_of(bank)])
+    return np.array([group == RECENT or name.startswith(LAST) for name, group in roll_of(bank)])
 
 
 def seeing_weight(bank: Bank | ClassBank) -> float:
@@ -228,6 +228,8 @@ def words_of(bank: Bank | ClassBank, name_of: Callable[[int], str]) -> str:
         told.append("Recent outcomes carry a little information that the features do not.")
     elif gain is not None:
         told.append("Recent outcomes do not help to predict the next one.")
+    if season := getattr(bank, "season", 0):
+        told.append(f"Outcomes repeat with a period of {season} rounds.")
     if bank.delay:
         latest = f"{bank.delay:,} outcomes were" if bank.delay > 1 else "outcome was"
         told.append(

@@ -20,7 +20,8 @@ cdef struct Layout:
     int several                # filters over other members; they and those below are not in the base
     int unclipped              # the mean of the outcomes as they were; −1 for labels and in edition 1
     int lagged                 # filters over the row and the latest outcomes
-    int last                   # the last outcome
+    int last                   # the last outcome,
+    int seasonal               # and that of a period ago, if one was found; −1 in edition 1
     int following              # filters over the base mixture and the latest outcomes,
     int seeing                 # and over both
     int members
@@ -33,7 +34,9 @@ cdef struct Known:
     double[3] outcomes         # the latest ones,
     double[2] foreseen         # the base's predictions of them,
     double[2] averages         # and their averages
-    double last                # the latest one, never clipped; not in edition 1
+    double last                # the latest one, never clipped; not in edition 1, nor what follows
+    double period              # or 0 for none,
+    double[2] seasonal         # the outcome of the same place in the period before, and the one before that
 
 
 cdef struct Round:
@@ -74,7 +77,10 @@ cdef inline Layout layout_of(Loss loss, bint recent, int edition):
     at.several = at.mean + (2 if at.kind == LOGISTIC else 1)
     at.unclipped = at.several + 4 if edition > 1 and at.kind != LOGISTIC else -1
     at.lagged = at.several + (5 if at.unclipped >= 0 else 4)
-    at.last, at.following, at.seeing = at.lagged + 4, at.lagged + 5, at.lagged + 9
+    at.last = at.lagged + 4
+    at.seasonal = at.last + 1 if edition > 1 else -1
+    at.following = at.last + (2 if edition > 1 else 1)
+    at.seeing = at.following + 4
     at.members = at.seeing + 4 if recent else at.lagged
     at.weighed = at.members + (1 if at.kind == LOGISTIC else 2)
     return at

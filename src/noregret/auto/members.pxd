@@ -29,6 +29,13 @@ cdef class Members:
     cdef double[8] lowest                  # and in falling order
     cdef double floor, ceiling             # the range of plausible predictions, within that of the outcomes
     cdef double flukes                     # outlying outcomes of late
+    cdef double[8] apart                   # distances of outcomes to those of a period before, summed, for each candidate,
+    cdef double[8] halves                  # and to those of half a period before
+    cdef double period, found_at           # what was found, and the rounds learned then; 0 for nothing
+    cdef double before, before_at          # the same of what was found before that
+    cdef object past_array
+    cdef float* past                       # ring buffer of outcomes as they were; NULL if there is none
+    cdef int past_length
     cdef dict arrays                       # name -> NumPy array; the pointers below point into them
     cdef noregret_feature* features        # the constant one first
     cdef double* outcomes                  # ring buffers of the latest outcomes,
@@ -54,6 +61,11 @@ cdef class Members:
     cdef double held(self, double score) noexcept nogil
     cdef void hold(self, const double* scores, bint wide, double* says) noexcept nogil
     cdef double moderated(self, double score, double z) noexcept nogil
+    cdef double recall_past(self, long long back) noexcept nogil
+    cdef double period_at(self, double rounds) noexcept nogil
+    cdef void use_period(self) noexcept nogil
+    cdef void look_for_period(self, double y) noexcept nogil
+    cdef void choose_period(self) noexcept nogil
     cdef double recall(self, const double* ring, int back) noexcept nogil
     cdef bint countable(self, double y, double importance) noexcept nogil
     cdef bint room_for_steps(self, Py_ssize_t count) noexcept nogil

@@ -63,7 +63,7 @@ cdef double HOPELESS_ERRORS = 2.0
 cdef double PLAUSIBLE_REACH = 8.0
 cdef enum:
     MOST_FLUKES = 8
-    LATER_NUMBERS = 2 * MOST_FLUKES + 4  # from plain_mean to flukes
+    LATER_NUMBERS = 2 * MOST_FLUKES + 8 + 2 * 8  # from plain_mean to before_at
 # More of them in about so many rounds are no flukes either.
 cdef double USUAL_FLUKES = 5, FLUKE_ROUNDS = 250
 # Rounds before which no outcome counts as outlying.
@@ -75,6 +75,17 @@ cdef double MIN_WEIGHT = 1e-4
 # Limits of losses, and of slopes times values, so that float64 does not overflow.
 cdef double MAX_LOSS = 1e290, MAX_GRADIENT = 1e140
 cdef double FAST_AVERAGE = 0.2, SLOW_AVERAGE = 0.05
+
+
+# Periods are looked for among these, for so many rounds, after so many outcomes to compare.
+cdef enum:
+    CANDIDATES = 8
+    MAX_PERIOD = 336
+    SEARCH_ROUNDS = 4096
+    FEWEST_COMPARED = 24
+    FIRST_SEEING = 12          # inputs of the filters over everything, without those of a period
+cdef int[8] PERIODS = [7, 12, 24, 48, 96, 168, 288, MAX_PERIOD]
+cdef double SEASONAL_SHARE = 0.9, MAX_PAST = 1e38
 
 
 cdef void sorted_in(double* sorted, double y, int n, double sign) noexcept nogil:
@@ -106,9 +117,10 @@ cdef class Members:
         grant = LABEL_GRANT if self.at.kind == LOGISTIC else GRANT
         self.plain, self.lagged = Filters(KEEP, grant, constant, self.at.variants), Filters(KEEP, grant, constant, 1, 3)
         self.combining, self.following = Filters(KEEP_ABOVE, GRANT_ABOVE, constant, 1, 5), Filters(KEEP_ABOVE, GRANT_ABOVE, constant, 1, 6)
-        self.seeing = Filters(KEEP_ABOVE, GRANT_ABOVE, constant, 1, 12)
+        self.seeing = Filters(KEEP_ABOVE, GRANT_ABOVE, constant, 1, self.widths(0)["seeing"])
         self.ring = delay + LAGS + 1
-        self.arrays = {name: np.zeros(length) for name, length in self.lengths(0).items()}
+        self.arrays = {name: np.zeros(length) for name, length in self.lengths(0).items() if name != "past"}
+        self.take_past(np.zeros(self.lengths(0).get("past", 0)))
         self.relocate()
         # The constant feature.
         self.features.count = self.features.sum = self.features.sum2 = self.features.size = 1
@@ -178,6 +190,9 @@ cdef class Members:
             r.known.foreseen[k] = self.recall(self.foreseen, offset + k)
             r.known.averages[k] = self.averages[k if offset == 0 else 2 + k]
         r.known.last = self.recall(self.unclipped, offset) if self.at.unclipped >= 0 else 0
+        r.known.period = self.period_at(self.rounds - offset)
+        for k in range(2):
+            r.known.seasonal[k] = self.recall_past(offset + <int> r.known.period - 1 + k) if r.known.period > 0 else 0
 
     cdef void predict_above(self, Round* r) noexcept nogil:
         """Fill in the predictions of the members that use those of others."""
@@ -267,6 +282,7 @@ cdef class Members:
         for k in range(4):
             z[5 + k] = y[2 + k]
         z[9], z[10], z[11] = r.known.outcomes[2], r.known.averages[0], r.known.averages[1]
+        z[12], z[13] = r.known.seasonal[0], r.known.seasonal[1]
         self.say_filter(self.seeing, z, r.seeing_scores, r.seeing_z, r.says + self.at.seeing, False)
 
     cdef void say_lagged(self, Round* r) noexcept nogil:
@@ -275,6 +291,10 @@ cdef class Members:
         r.says[self.at.last] = r.known.last if self.at.unclipped >= 0 else r.known.outcomes[0]
         if self.at.kind == LOGISTIC:
             r.says[self.at.last] = self.held(2 * r.says[self.at.last])
+        if self.at.seasonal >= 0:
+            r.says[self.at.seasonal] = r.says[self.at.last]
+            if r.known.period > 0:
+                r.says[self.at.seasonal] = self.held(2 * r.known.seasonal[0]) if self.at.kind == LOGISTIC else r.known.seasonal[0]
         if not r.lagged:
             for k in range(4):
                 r.says[self.at.lagged + k] = r.base
@@ -288,6 +308,54 @@ cdef class Members:
         """Return the entry of a ring buffer from a number of rounds back; 0 before the first round."""
         cdef long long at = self.slot - 1 - back
         return ring[at if at >= 0 else at + self.ring] if back < self.rounds else 0.0
+
+    # Periods: outcomes that are closer to those of a period before than to those of half a period before.
+
+    cdef double recall_past(self, long long back) noexcept nogil:
+        """Return the outcome from a number of rounds back; 0 before the first round."""
+        return self.past[(self.rounds - 1 - back) % self.past_length] if back < self.rounds else 0.0
+
+    cdef double period_at(self, double rounds) noexcept nogil:
+        """Return the period that was found after so many rounds, 0 for none."""
+        if self.period > 0 and rounds >= self.found_at:
+            return self.period
+        return self.before if self.before > 0 and rounds >= self.before_at else 0.0
+
+    cdef void use_period(self) noexcept nogil:
+        """Let filters use the inputs of a period, if one was found."""
+        if self.past != NULL:
+            self.seeing.used = self.seeing.n if self.period > 0 else FIRST_SEEING
+
+    cdef void look_for_period(self, double y) noexcept nogil:
+        """Update the distances by an outcome, which is not in the ring buffer yet."""
+        cdef int k, period
+        if self.rounds >= SEARCH_ROUNDS:
+            return
+        for k in range(CANDIDATES):
+            period = PERIODS[k]
+            if self.rounds < period:
+                break
+            self.apart[k] += fabs(y - self.recall_past(period - 1))
+            self.halves[k] += fabs(y - self.recall_past(period // 2 - 1))
+        if self.rounds % 16 == 15:
+            self.choose_period()
+
+    cdef void choose_period(self) noexcept nogil:
+        """Choose the period with the smallest mean distance, if that is clearly below the one at half of it."""
+        cdef double least = INFINITY, own = INFINITY, count, found = 0
+        cdef int k
+        for k in range(CANDIDATES):
+            count = self.rounds + 1 - PERIODS[k]
+            if count < max(2 * PERIODS[k], FEWEST_COMPARED):
+                break
+            if PERIODS[k] == self.period:
+                own = self.apart[k] / count
+            if self.apart[k] < (SEASONAL_SHARE - 2 / sqrt(count)) * self.halves[k] and self.apart[k] < least * count:
+                least, found = self.apart[k] / count, PERIODS[k]
+        if found > 0 and found != self.period and (self.period == 0 or least < SEASONAL_SHARE * own):
+            self.before, self.before_at = self.period, self.found_at
+            self.period, self.found_at = found, self.rounds + 1
+            self.use_period()
 
     # Updates.
 
@@ -504,6 +572,9 @@ cdef class Members:
             self.restrict(y)
         else:
             self.floor, self.ceiling = self.low, self.high
+        if self.past != NULL:
+            self.look_for_period(y)
+            self.past[self.rounds % self.past_length] = <float> clip(far, -MAX_PAST, MAX_PAST)
         self.averages[0] += FAST_AVERAGE * (y - self.averages[0])
         self.averages[1] += SLOW_AVERAGE * (y - self.averages[1])
         if self.rounds >= self.delay:
@@ -514,6 +585,11 @@ cdef class Members:
         self.slot = self.slot + 1 if self.slot + 1 < self.ring else 0
 
     # Findings.
+
+    @property
+    def season(self) -> int:
+        """The period found, in rounds; 0 for none."""
+        return int(self.period)
 
     @property
     def full(self) -> bool:
@@ -557,7 +633,9 @@ cdef class Members:
     cdef void list_state(self, StateParts* parts):
         """Add the places of all numbers that rounds change."""
         cdef Filters filters
-        add_range(parts, &self.rounds, &self.flukes + 1)
+        add_range(parts, &self.rounds, &self.before_at + 1)
+        if self.past != NULL:
+            add_part(parts, self.past, self.past_length * sizeof(float))
         add_range(parts, self.features, self.features + self.size + 1)
         add_part(parts, self.outcomes, self.ring * sizeof(double))
         add_part(parts, self.foreseen, self.ring * sizeof(double))
@@ -573,17 +651,20 @@ cdef class Members:
     def widths(self, size):
         """Return the number of inputs of all filters that are active, for a number of features."""
         found = {"plain": size + 1 if size <= MAX_FILTER_FEATURES else None, "lagged": size + 3 if size <= MAX_LAGGED_FEATURES else None}
-        return found | {"combining": 5, "following": 6, "seeing": 12}
+        return found | {"combining": 5, "following": 6, "seeing": FIRST_SEEING + (2 if self.at.seasonal >= 0 and self.recent else 0)}
 
     def lengths(self, size):
         """Return the length of each array, for a number of features."""
         found = {"outcomes": self.ring, "foreseen": self.ring, "features": (size + 1) * FEATURE_NUMBERS}
-        return found | {"unclipped": self.ring} if self.at.unclipped >= 0 else found
+        if self.at.unclipped >= 0:
+            found["unclipped"] = self.ring
+        return found | {"past": self.delay + MAX_PERIOD + 2} if self.at.seasonal >= 0 and self.recent else found
 
     def state(self):
         """Return copies of all arrays."""
         length = (self.size + 1) * FEATURE_NUMBERS
-        return {name: copied(array[:length]) if name == "features" else array.copy() for name, array in self.arrays.items()}
+        found = {name: copied(array[:length]) if name == "features" else array.copy() for name, array in self.arrays.items()}
+        return found | {"past": self.past_array.astype(float)} if self.past != NULL else found
 
     def check(self, arrays):
         """Raise ValueError if the arrays of a state, which have the right lengths, are invalid."""
@@ -591,9 +672,16 @@ cdef class Members:
             raise ValueError("the state holds outcomes that are too large")
         check_features(arrays["features"].reshape(-1, FEATURE_NUMBERS))
 
+    def take_past(self, outcomes):
+        """Replace the ring buffer of outcomes, if there is one."""
+        self.past_array = outcomes.astype(np.float32)
+        self.past_length = len(outcomes)
+        self.past = <float*> cnp.PyArray_DATA(<cnp.ndarray> self.past_array) if len(outcomes) else NULL
+        self.use_period()
+
     def later_outlook(self):
         """Return the statistics of outcomes that edition 1 does not have."""
-        cdef int length = LATER_NUMBERS if self.at.unclipped >= 0 else 0
+        cdef int length = LATER_NUMBERS if self.edition > 1 else 0
         return np.array(<double[:LATER_NUMBERS]> &self.plain_mean)[:length].tolist()
 
     def take_outlook(self, numbers):

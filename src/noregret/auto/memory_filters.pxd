@@ -20,6 +20,7 @@ cdef struct Shape:
 
 cdef class Filters:
     cdef readonly Py_ssize_t n             # inputs, the constant one included
+    cdef Py_ssize_t used                   # of them, the first; fewer only with one set of weights
     cdef readonly int variants             # sets of weights, each with its own errors
     cdef readonly bint direct              # whether rows are learned without a queue while inputs are few
     cdef int queue_rows                    # rows that there is room for

@@ -116,7 +116,7 @@ cdef class Filters:
         self.unsure, self.worth = block + starts[UNSURE], block + starts[WORTH]
         self.prior, self.count = block + starts[PRIOR], block + starts[COUNT]
         self.total, self.squares = block + starts[TOTAL], block + starts[SQUARES]
-        self.n, self.variants, self.queue_rows = n, variants, rows
+        self.n, self.used, self.variants, self.queue_rows = n, n, variants, rows
         return 0
 
     cdef int grow(self, Py_ssize_t n) except -1:
@@ -177,7 +177,7 @@ cdef class Filters:
 
     cdef void scores(self, const double* x, double* out) noexcept nogil:
         """Fill in w·x: four numbers per set of weights."""
-        noregret_filters_score(self.w, x, self.n, self.variants, out)
+        noregret_filters_score(self.w, x, self.used, self.variants, out)
 
     cdef void scores_of(self, const double* x, double* out, Py_ssize_t sets) noexcept nogil:
         """Fill in w·x of the first sets of weights."""
@@ -189,7 +189,7 @@ cdef class Filters:
         """Fill in the variance of each filter's score; thread-safe."""
         cdef double[4 * MAX_INPUTS] f
         cdef double[4 * MAX_INPUTS] v
-        noregret_filters_project(self.U, self.D, x, self.n, f, v, z)
+        noregret_filters_project(self.U, self.D, x, self.used, f, v, z)
 
     # Learning.
 
@@ -198,10 +198,10 @@ cdef class Filters:
         cdef Py_ssize_t i, count
         cdef double spread
         self.rounds += 1
-        if self.rounds > SURE_ROUNDS and <long long> self.rounds % LOOK_PERIOD != 0 and self.granted == self.n - 1:
+        if self.rounds > SURE_ROUNDS and <long long> self.rounds % LOOK_PERIOD != 0 and self.granted == self.used - 1:
             return
         self.looked += 1
-        for i in range(1, self.n):
+        for i in range(1, self.used):
             if not x[i] * x[i] > MIN_SQUARE:
                 continue
             self.count[i] += 1
@@ -240,17 +240,17 @@ cdef class Filters:
     cdef bint learn(self, const double* rows, const double* worth, int count) noexcept nogil:
         """Update the covariances by rows, MAX_INPUTS apart; return whether the gains are finite."""
         cdef bint sane = noregret_filters_learn(
-            self.U, self.D, rows, MAX_INPUTS, count, self.prior, self.most, self.forget, worth, self.k, self.n)
+            self.U, self.D, rows, MAX_INPUTS, count, self.prior, self.most, self.forget, worth, self.k, self.used)
         if not sane:
             self.restart()
         return sane
 
     cdef double* gains(self, int row) noexcept nogil:
-        return self.k + row * FOUR * (self.n + self.n % 2)
+        return self.k + row * FOUR * (self.used + self.used % 2)
 
     cdef void step(self, int row, const double* errors) noexcept nogil:
         """Move the weights by the gain of a row times the errors, four per set."""
-        noregret_filters_step(self.w, self.gains(row), errors, self.n, self.variants)
+        noregret_filters_step(self.w, self.gains(row), errors, self.used, self.variants)
 
     cdef void step_of(self, int row, const double* errors, Py_ssize_t sets) noexcept nogil:
         """Move the first sets of weights."""
