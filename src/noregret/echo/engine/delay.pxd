@@ -6,7 +6,7 @@ cdef class Store:
 cdef class Delay:
     cdef readonly ptrdiff_t found, first
     cdef ptrdiff_t lags, terms, low, slot, agreed, candidate, every
-    cdef float likely, keep
+    cdef float likely, keep, loudest
     cdef Store store
     cdef float *usual
     cdef float *frames_re

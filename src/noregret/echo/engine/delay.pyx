@@ -76,14 +76,15 @@ cdef class Delay:
             size = re * re + im * im
             self.usual[k] = max(<float> 0.998 * self.usual[k], <float> 0.9 * self.usual[k] + <float> 0.1 * size) + <float> 1e-30
             loud = max(loud, self.usual[k])
-            size = 1 / sqrt(self.usual[k] + <float> 1e-8)
+            size = 1 / sqrt(self.usual[k] + <float> 1e-8 * self.loudest)
             self.frames_re[at + k], self.frames_im[at + k] = re * size, im * size
             x = self.low + k
             re = mic_re[x] - <float> 0.5 * (mic_re[x - 1] + mic_re[x + 1])
             im = mic_im[x] - <float> 0.5 * (mic_im[x - 1] + mic_im[x + 1])
-            size = 1 / sqrt(re * re + im * im + <float> 1e-12)
+            size = 1 / sqrt(re * re + im * im + <float> 1e-30)
             self.phase_re[k], self.phase_im[k] = re * size, im * size
-        if loud < <float> 1e-12:
+        self.loudest = max(self.loudest, loud)
+        if loud < <float> 1e-8 * self.loudest or loud < <float> 1e-20:
             return False
         noregret_delay_learn(
             self.like_re, self.like_im, self.frames_re, self.frames_im, self.slot, self.lags, self.terms,

@@ -61,7 +61,13 @@ cdef extern from "path_loops.h" nogil:
 
 DEF LANES = 8
 DEF RECALL = 50  # blocks that are learned again once the delay is found
-DEF FLOOR = 1e-9
+DEF FLOOR = 1e-9  # least noise, relative to the loudest block of the microphone
+DEF LEVEL_SECONDS = 0.3  # seconds with a far end that set the initial variances
+# They are set again while the path does not help, if the far end becomes that much louder than it was
+# then, or the microphone relative to it.
+DEF LOUDER = 100
+DEF LEVEL_RATIO = 100
+DEF OVERSIZE = 200  # weights learned before may then be as large, relative to that level
 
 
 # The speed of learning: tuned on recordings of many kinds.
@@ -73,7 +79,6 @@ PACES = {
     "least": 0.8,  # least variance of a change of a weight, relative to the mean square of its part
     "prior": 0.8,  # initial variance of weights, if microphone and far end are equally loud
     "decay": 5.0,  # its decay per second of the path
-    "quietest": 0.3,  # least power of the microphone for this, relative to the far end's
     "likely": 2.5,  # factor by which the likeness of one lag must exceed the others'
 }
 
@@ -104,10 +109,10 @@ cdef class Path:
     cdef noregret_fourier* plan
     cdef noregret_fourier* side
     cdef readonly ptrdiff_t block, channels, parts, lags
-    cdef ptrdiff_t bins, width, turn, seen, mic_slot, active
-    cdef float settle, caution, prior, decay, scale, quietest, forget
-    cdef double far_energy, mic_energy
-    cdef bint resting
+    cdef ptrdiff_t bins, width, turn, seen, mic_slot, active, level_blocks
+    cdef float settle, caution, prior, decay, scale, forget, floor
+    cdef double far_energy, mic_energy, left_energy, mic_most, reference
+    cdef bint resting, counted
     cdef bint busy  # a thread uses it with the GIL released
     cdef Store store
     cdef HighPass high_pass
@@ -144,7 +149,7 @@ cdef class Path:
         self.pace.share, self.pace.least, self.pace.most = t["share"], t["least"], 1e4
         self.settle, self.caution = exp(-seconds / t["noise"]), t["caution"]
         self.prior, self.decay, self.scale = t["prior"], t["decay"] * seconds, 1
-        self.quietest, self.forget = t["quietest"], 1 - exp(-seconds / 2)
+        self.forget, self.level_blocks = 1 - exp(-seconds / 2), max(1, round(LEVEL_SECONDS / seconds))
         self.plan = noregret_fourier_new(2 * block, 1)
         self.side = noregret_fourier_new(2 * block, LANES)
         if self.plan == NULL or self.side == NULL:
@@ -251,40 +256,83 @@ cdef class Path:
         """Track the level of the microphone relative to the far end; at first, set variances by it."""
         cdef ptrdiff_t k, c, n = self.block
         cdef double far = 0, mic = 0
-        cdef float scale
         for c in range(self.channels):
             for k in range(n):
-                far += self.past[c * n + k] * self.past[c * n + k]
-        if far < 1e-7 * n or far < 0.01 * self.far_energy * self.forget:
-            return
+                far += <double> self.past[c * n + k] * self.past[c * n + k]
         for k in range(n):
-            mic += heard[k] * heard[k]
+            mic += <double> heard[k] * heard[k]
+        self.mic_most = max(self.mic_most, mic)
+        self.floor = <float> (FLOOR * self.mic_most + 1e-30)
+        self.counted = far > 1e-16 * n and far >= 0.01 * self.far_energy * self.forget
+        if not self.counted:
+            return
         self.far_energy += far - self.forget * self.far_energy
         self.mic_energy += mic - self.forget * self.mic_energy
-        if self.active < 30:
+        if self.active >= self.level_blocks and self.misjudged(far):
+            self.active, self.far_energy, self.mic_energy, self.left_energy = 0, far, mic, mic
+            self.set_scale(self.loudness())
+            self.expect_again()
+        if self.active < self.level_blocks:
             self.active += 1
-            scale = self.loudness()
-            for k in range(self.channels * self.parts * self.width):
-                self.path.doubt[k] *= scale / self.scale
-            self.scale = scale
+            self.reference += (far - self.reference) / self.active
+            self.rescale(self.loudness())
+
+    cdef void expect_again(self) noexcept nogil:
+        """Scale the weights down to the level of the prior, and set variances to cover both."""
+        cdef ptrdiff_t c, p, k, w
+        cdef float doubt, part = 1
+        cdef double sizes = 0
+        for p in range(self.channels * self.parts):
+            sizes += self.path.size[p]
+        if sizes > OVERSIZE * self.scale:
+            part = <float> sqrt(OVERSIZE * self.scale / sizes)
+        for c in range(self.channels):
+            for p in range(self.parts):
+                w = (c * self.parts + p) * self.width
+                doubt = self.prior * self.scale * exp(-self.decay * p)
+                self.path.size[c * self.parts + p] *= part * part
+                for k in range(w, w + self.bins):
+                    self.path.re[k] *= part
+                    self.path.im[k] *= part
+                    self.path.doubt[k] = doubt + self.path.re[k] * self.path.re[k] + self.path.im[k] * self.path.im[k]
+
+    cdef bint misjudged(self, double far) noexcept nogil:
+        """Return whether the first level does not fit any more, and the path does not help yet."""
+        return self.left_energy > 0.5 * self.mic_energy and (
+            far > LOUDER * self.reference or self.loudness() > LEVEL_RATIO * self.scale)
+
+    cdef void set_scale(self, float scale) noexcept nogil:
+        self.scale, self.pace.most = scale, <float> 1e4 * scale
+
+    cdef void rescale(self, float scale) noexcept nogil:
+        """Set the variances by another level, in proportion."""
+        cdef ptrdiff_t k
+        cdef float factor = scale / self.scale
+        for k in range(self.channels * self.parts * self.width):
+            self.path.doubt[k] *= factor
+        self.set_scale(scale)
 
     cdef float loudness(self) noexcept nogil:
-        return min(1e3, max(self.quietest, self.mic_energy / self.far_energy)) if self.far_energy > 0 else 1
+        return <float> min(1e12, max(1e-12, self.mic_energy / self.far_energy)) if self.far_energy > 0 else 1
 
     cdef void adapt(self, const float* heard, float* left) noexcept nogil:
         """Predict a block, learn from it, and subtract the new estimate; ``left`` may be NULL."""
         cdef ptrdiff_t k, n = self.block
+        cdef double wrong = 0
         cdef float loudness, inverse
         noregret_path_predict(&self.path, self.echo_re, self.echo_im, self.explained)
         noregret_fourier_inverse(self.plan, self.echo_re, self.echo_im, self.time, 1)
         memset(self.frame, 0, n * sizeof(float))
         for k in range(n):
             self.frame[n + k] = heard[k] - self.time[n + k]
+            wrong += <double> self.frame[n + k] * self.frame[n + k]
+        if left != NULL and self.counted:
+            self.left_energy += wrong - self.forget * self.left_energy
         noregret_fourier_forward(self.plan, self.frame, self.error_re, self.error_im, 1)
         for k in range(self.bins):
             loudness = self.error_re[k] * self.error_re[k] + self.error_im[k] * self.error_im[k]
             self.noise[k] = self.settle * self.noise[k] + (1 - self.settle) * loudness + <float> 1e-30
-            self.inverse[k] = 1 / (self.pace.share * self.explained[k] + self.caution * self.noise[k] + <float> FLOOR)
+            self.inverse[k] = 1 / (self.pace.share * self.explained[k] + self.caution * self.noise[k] + self.floor)
         if self.heard_far():
             noregret_path_learn(&self.path, &self.pace, self.error_re, self.error_im, self.inverse)
             self.constrain()
@@ -301,7 +349,7 @@ cdef class Path:
         cdef ptrdiff_t k
         cdef float most = 0
         for k in range(self.bins):
-            most = max(most, self.explained[k] / (self.noise[k] + <float> FLOOR))
+            most = max(most, self.explained[k] / (self.noise[k] + self.floor))
         return most > <float> 1e-4
 
     cdef void subtract(self, const float* heard, const float* echo, float* left) noexcept nogil:
@@ -377,7 +425,7 @@ cdef class Path:
                     self.path.doubt + (at + target) * w, self.path.doubt + (at + source) * w, kept * w * sizeof(float))
                 memmove(self.path.size + at + target, self.path.size + at + source, kept * sizeof(float))
         self.path.delay = delay
-        self.scale = self.loudness()
+        self.set_scale(self.loudness())
         if moved > 0:
             self.expect(kept, self.parts)
         else:

@@ -22,6 +22,9 @@ cdef extern from "minimum_phase.h" nogil:
     void noregret_exponential(const float* c, float* out, float* work, ptrdiff_t n)
 
 DEF BANDS = 24
+# Powers, relative to the loudest block: added to those of each band, and least per bin to learn from.
+DEF QUIET = 1e-13
+DEF SILENT = 1e-10
 DEF DECIBEL = 0.23025850929940458  # natural logarithms of power in a decibel
 
 
@@ -58,7 +61,7 @@ cdef class Suppressor:
     cdef noregret_fourier* plan
     cdef readonly ptrdiff_t block
     cdef ptrdiff_t bins, bands
-    cdef double rise, quantile, pace, bold, shy, usual, spread, release, presence
+    cdef double rise, quantile, pace, bold, shy, usual, spread, release, presence, loudest
     cdef float smooth, fade, least
     cdef Store store
     cdef float *frame
@@ -209,10 +212,13 @@ cdef class Suppressor:
     cdef void weigh(self) noexcept nogil:
         """Compute the gains of this block from the expected residual echo."""
         cdef ptrdiff_t k, b
-        cdef double left = 0, expected = 0, excess, near, step, above, over
+        cdef double left = 0, expected = 0, excess, near, step, above, over, most = 0
         cdef float share, low = 1
+        for k in range(self.bins):
+            most += self.left_power[k] + self.echo_power[k]
+        self.loudest = max(self.loudest, most)
         for b in range(self.bands):
-            self.band_left[b] = self.band_echo[b] = 1e-12
+            self.band_left[b] = self.band_echo[b] = QUIET * self.loudest + 1e-30
             for k in range(self.edges[b], self.edges[b + 1]):
                 self.band_left[b] += self.left_power[k]
                 self.band_echo[b] += self.echo_power[k]
@@ -230,7 +236,7 @@ cdef class Suppressor:
             for k in range(self.edges[b], self.edges[b + 1]):
                 self.gain[k] = max(self.least, 1 - share * self.echo_power[k] / self.left_power[k])
                 low = min(low, self.gain[k])
-            if self.band_echo[b] > 1e-9 * (self.edges[b + 1] - self.edges[b]):
+            if self.band_echo[b] > SILENT * self.loudest * (self.edges[b + 1] - self.edges[b]):
                 above = log(self.band_left[b] / self.band_echo[b]) - self.share[b]
                 if self.share[b] + above < 20 * DECIBEL:
                     self.share[b] += self.quantile * step if above > 0 else -(1 - self.quantile) * self.pace
