@@ -1,8 +1,9 @@
-"""Write the table of docs/echo.md: all cancellers on the same recordings, real and mixed.
+"""Write the tables of docs/echo.md: all cancellers on the same recordings, real, mixed and made.
 
     NOREGRET_DATA=folder python tools/echo_table.py
 
-The folder holds echo/real_farend_*, echo/real_doubletalk_* and echo/synth_*, see _echo_clips.py.
+The folder holds echo/real_farend_*, echo/real_doubletalk_* and echo/synth_*, see _echo_clips.py,
+and voices in speech/, see _echo_talk.py.
 The peers are those of the extra "bench"; one that is not installed is left out.
 """
 
@@ -17,7 +18,9 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
 from benchmarks._echo_clips import Clip, recorded  # noqa: E402
+from benchmarks._echo_ear import intelligibility, quality  # noqa: E402
 from benchmarks._echo_peers import Floats  # noqa: E402
+from benchmarks._echo_talk import double_talk  # noqa: E402
 from benchmarks._pages import fill, table  # noqa: E402
 from benchmarks.echo import Bench, Figure, after_3_seconds, echo_left  # noqa: E402
 from noregret.echo import measures  # noqa: E402
@@ -49,6 +52,32 @@ def main() -> None:
     rows.append(["the microphone", *(f"{np.nanmean(each):.1f}" for each in before)])
     headings = ["dB, on average", *(heading for heading, _, _ in columns)]
     fill(PAGE, "figures", table(headings, rows, figures=True))
+    fill(PAGE, "by ear", by_ear(bench))
+
+
+def by_ear(bench: Bench) -> str:
+    """Return the table of double talk, on clips that no setting was chosen by."""
+    clips = double_talk(104, judging=True)
+    bench.cancellers["the microphone"] = lambda far, mic, rate: mic
+    heard: dict[str, tuple[Floats, Floats]] = {}
+    for name in bench.cancellers:
+        if name != "padasip NLMS":  # too slow for so many
+            stoi, pesq = (
+                bench.figures(name, clips, figure) for figure in (intelligibility, quality)
+            )
+            heard[name] = stoi, pesq
+    linear = heard["noregret, linear"][0]
+    rows = [
+        [
+            name,
+            f"{stoi.mean():.3f}",
+            f"{np.min(stoi - linear):+.2f}",
+            f"{np.nanmean(pesq):.2f}",
+        ]
+        for name, (stoi, pesq) in heard.items()
+    ]
+    headings = [f"both talk, {len(clips)} clips", "STOI", "worst against our filter's", "PESQ"]
+    return table(headings, rows, figures=True)
 
 
 def near_alone(clip: Clip, clean: Floats) -> float:

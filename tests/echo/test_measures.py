@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -10,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from noregret.echo import fixed, frames, measures
+from noregret.echo import cancel_file, demo_signals, fixed, frames, measures, write_sound
 from tests.thorough import draws
 
 Floats = NDArray[np.float64]
@@ -137,3 +138,22 @@ def test_who_is_heard_is_told_from_the_voices_or_from_the_far_end_alone() -> Non
         assert (own == (seconds > 4.5))[alone].mean() > 0.98
         assert not echoes[(seconds > 3.1) & (seconds < 3.9)].any()
         assert not own[(seconds > 3.1) & (seconds < 3.9)].any()
+
+
+def test_an_echo_before_the_far_end_is_told_with_what_to_cut(tmp_path: Path) -> None:
+    heard = demo_signals(4.0, 8000, delay=0.02)
+    early = 1600
+    for cut in (0, early):
+        paths = [str(tmp_path / f"{name}.wav") for name in ("far", "mic", "clean")]
+        write_sound(paths[0], heard.far[: len(heard.far) - cut], 8000)
+        write_sound(paths[1], heard.mic[cut:], 8000)
+        found = cancel_file(*paths, certify=False)
+        told = [note for note in found.notes if "before the far end" in note]
+        assert bool(told) == bool(cut)
+    lag = int(np.abs(heard.path).argmax())
+    expected = (early - lag) / 8000
+    assert fixed.ahead(heard.far[:-early], heard.mic[early:], 8000) == pytest.approx(
+        expected, abs=2e-3
+    )
+    assert fixed.ahead(heard.far, heard.mic, 8000) == 0
+    assert fixed.ahead(heard.far, heard.near, 8000) == 0

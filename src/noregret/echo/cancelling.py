@@ -22,6 +22,10 @@ if TYPE_CHECKING:
 
 # Blocks per read.
 BLOCKS = 100
+# Echo reduction in dB below which the microphone may be ahead of the far end.
+MIN_GOOD_DB = 10.0
+# Seconds more to cut off a far end that is behind its echo.
+MARGIN_SECONDS = 0.02
 # Echo reduction in dB below which the recording probably has no echo.
 MIN_ECHO_DB = 1.0
 
@@ -97,13 +101,18 @@ def cancel_file(
             if told is not None:
                 told(work.frames / rate, from_mic.frames / rate)
     result = work.result(tail, suppress, notes(played, heard, rate, to))
-    return replace(result, notes=(*result.notes, *doubts(result)))
+    return replace(result, notes=(*result.notes, *doubts(result, work)))
 
 
-def doubts(result: EchoResult) -> list[str]:
-    """Return a note if almost no echo was found."""
+def doubts(result: EchoResult, work: Work) -> list[str]:
+    """Return a note if almost no echo was found, or it comes before the far end."""
     levels = result.levels
     gone = levels.erle(levels.linear)
+    if gone is not None and gone < MIN_GOOD_DB and (early := work.ahead()):
+        return [
+            f"The echo comes {duration(early)} before the far end, so it cannot be predicted: cut"
+            f" the first {duration(early + MARGIN_SECONDS)} off the far end, and try again."
+        ]
     if gone is None or gone >= MIN_ECHO_DB or levels.told_apart:
         return []
     return [

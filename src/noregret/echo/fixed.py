@@ -91,3 +91,19 @@ def together(*signals: ArrayLike) -> list[Floats]:
     arrays = [np.asarray(each, dtype=float) for each in signals]
     length = min(map(len, arrays))
     return [each[:length] for each in arrays]
+
+
+def ahead(far: Floats, mic: Floats, rate: int, most: float = 2.0) -> float:
+    """Return by how many seconds an echo comes before the far end; 0 if none does.
+
+    The lag is that of the largest correlation of the phases, if that stands out.
+    """
+    if len(far) < rate:
+        return 0.0
+    size = 1 << (2 * len(far) - 1).bit_length()
+    cross = np.fft.rfft(mic, size) * np.conj(np.fft.rfft(far, size))
+    like = np.abs(np.fft.irfft(cross / (np.abs(cross) + 1e-6 * np.abs(cross).max() + 1e-30), size))
+    span = min(round(most * rate), len(far) // 2)
+    near = np.concatenate([like[-span:], like[:span]])  # lags from -span
+    best = int(near.argmax()) - span
+    return -best / rate if best < 0 and near.max() > 10 * np.sqrt(np.mean(near**2)) else 0.0

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from noregret._version import __version__
+from noregret.echo.fixed import ahead
 from noregret.echo.frames import FRAME, Frames, echo_only, frame_powers
 from noregret.echo.result import EchoResult, Levels
 from noregret.echo.spectrum import Spectrogram
@@ -99,6 +100,12 @@ class Work:
             return echo_only(far, mic, self.canceller.rate)
         except np.linalg.LinAlgError:  # a far end that does not determine a filter
             return np.zeros(0, dtype=bool)
+
+    def ahead(self) -> float:
+        """Return by how many seconds the microphone is ahead of the far end; 0 if it is not."""
+        size = round(KEPT_SECONDS * self.canceller.rate)
+        far, mic = np.concatenate(self._early, axis=1)[:, :size].astype(np.float64)
+        return ahead(far, mic, self.canceller.rate)
 
     def result(self, tail: float, suppress: bool, notes: list[str]) -> EchoResult:
         """Return the result after the last frame."""

@@ -30,18 +30,22 @@ DEF DECIBEL = 0.23025850929940458  # natural logarithms of power in a decibel
 
 # Tuned on recordings; rates are per block of 10 ms.
 PACES = {
-    "share": -6.0,  # initial residual in dB relative to the echo
-    "quantile": 0.6,  # the quantile of the residual that is tracked
+    "share": -12.0,  # initial residual in dB relative to the echo
+    "quantile": 0.4,  # the quantile of the residual that is tracked,
+    "offset": 3.0,  # and its mean in dB above that
     "pace": 2.0,  # dB per block
     "rise": 4.0,  # dB above expectation at which upward steps are halved
-    "usual": 6.0,  # dB above expectation at which near-end speech has probability 1/2
-    "spread": 1.5,  # scale of that probability in dB
-    "release": 0.8,  # the share of that probability kept per block as it falls
-    "bold": 16.0,  # multiple of the expected residual to remove without near-end speech,
+    "usual": 3.0,  # dB above expectation at which near-end speech has probability 1/2
+    "band": 5.0,  # the same for one band alone
+    "spread": 1.5,  # scale of these probabilities in dB
+    "release": 0.85,  # the share of that probability kept per block as it falls
+    "bold": 100.0,  # multiple of the expected residual to remove without near-end speech,
     "shy": 0.3,  # and with it
     "smooth": 0.5,  # the share of the residual's mean power kept per block,
     "fade": 0.6,  # and of the echo's, like a room's decay
-    "least": 0.03,  # the smallest gain
+    "steady": 0.9,  # the share of the last block in the estimated ratio of speech to residual
+    "least": 0.03,  # the smallest gain without near-end speech,
+    "kept": 0.7,  # and with it
 }
 
 
@@ -62,7 +66,8 @@ cdef class Suppressor:
     cdef readonly ptrdiff_t block
     cdef ptrdiff_t bins, bands
     cdef double rise, quantile, pace, bold, shy, usual, spread, release, presence, loudest
-    cdef float smooth, fade, least
+    cdef double offset, band, least, kept
+    cdef float smooth, fade, steady, low
     cdef Store store
     cdef float *frame
     cdef float *left_past
@@ -72,6 +77,8 @@ cdef class Suppressor:
     cdef float *left_power
     cdef float *echo_power
     cdef float *gain
+    cdef float *left_now
+    cdef float *speech
     cdef float *before_re
     cdef float *before_im
     cdef float *after_re
@@ -97,7 +104,8 @@ cdef class Suppressor:
         self.bold, self.shy = log(t["bold"]), log(t["shy"])
         self.usual, self.spread = t["usual"] * DECIBEL, t["spread"] * DECIBEL
         self.release, self.smooth, self.fade = t["release"] ** blocks, t["smooth"] ** blocks, t["fade"] ** blocks
-        self.least = t["least"]
+        self.least, self.kept, self.steady = log(t["least"]), log(t["kept"]), t["steady"] ** blocks
+        self.offset, self.band = t["offset"] * DECIBEL, t["band"] * DECIBEL
         self.plan = noregret_fourier_new(2 * block, 1)
         if self.plan == NULL:
             raise MemoryError("no memory for the transforms")
@@ -117,6 +125,7 @@ cdef class Suppressor:
         self.left_past, self.echo_past = store.room("left_past", n), store.room("echo_past", n)
         self.re, self.im = store.room("re", n + 1), store.room("im", n + 1)
         self.left_power, self.echo_power = store.room("left_power", n + 1), store.room("echo_power", n + 1)
+        self.left_now, self.speech = store.room("left_now", n + 1), store.room("speech", n + 1)
         self.gain, self.emphasis = store.room("gain", n + 1), store.room("emphasis", n + 1)
         self.left_re, self.left_im = store.room("left_re", n + 1), store.room("left_im", n + 1)
         self.before_re, self.before_im = store.room("before_re", n + 1), store.room("before_im", n + 1)
@@ -205,6 +214,7 @@ cdef class Suppressor:
                 (at_im[k - 1] if k else -at_im[1]) + (at_im[k + 1] if k < n else -at_im[n - 1]))
             now = <float> 0.25 * (re * re + im * im)
             if mean:
+                self.left_now[k] = now
                 power[k] = keep * power[k] + (1 - keep) * now + <float> 1e-30
             else:
                 power[k] = max(keep * power[k] + <float> 1e-30, now)
@@ -212,8 +222,7 @@ cdef class Suppressor:
     cdef void weigh(self) noexcept nogil:
         """Compute the gains of this block from the expected residual echo."""
         cdef ptrdiff_t k, b
-        cdef double left = 0, expected = 0, excess, near, step, above, over, most = 0
-        cdef float share, low = 1
+        cdef double left = 0, expected = 0, excess, near, step, above, most = 0, width
         for k in range(self.bins):
             most += self.left_power[k] + self.echo_power[k]
         self.loudest = max(self.loudest, most)
@@ -224,26 +233,48 @@ cdef class Suppressor:
                 self.band_echo[b] += self.echo_power[k]
             near = self.band_weight[b] / (self.edges[b + 1] - self.edges[b])
             left += near * self.band_left[b]
-            expected += near * exp(self.share[b]) * self.band_echo[b]
+            expected += near * exp(self.share[b] + self.offset) * self.band_echo[b]
         excess = log(left / expected)
-        near = 1 / (1 + exp(-(excess - self.usual) / self.spread))
+        near = self.likely(excess - self.usual)
         self.presence = near if near > self.presence else self.release * self.presence + (1 - self.release) * near
         step = max(excess, 0.) / self.rise
         step = self.pace / (1 + step * step * step * step)
-        over = exp(self.bold * (1 - self.presence) + self.shy * self.presence)
+        self.low = 1
         for b in range(self.bands):
-            share = <float> (over * exp(self.share[b]))
-            for k in range(self.edges[b], self.edges[b + 1]):
-                self.gain[k] = max(self.least, 1 - share * self.echo_power[k] / self.left_power[k])
-                low = min(low, self.gain[k])
-            if self.band_echo[b] > SILENT * self.loudest * (self.edges[b + 1] - self.edges[b]):
-                above = log(self.band_left[b] / self.band_echo[b]) - self.share[b]
-                if self.share[b] + above < 20 * DECIBEL:
-                    self.share[b] += self.quantile * step if above > 0 else -(1 - self.quantile) * self.pace
-                    self.share[b] = min(10 * DECIBEL, max(-40 * DECIBEL, self.share[b]))
-        self.passing = low > <float> 0.999
+            above = log(self.band_left[b] / self.band_echo[b]) - self.share[b]
+            near = self.likely(above - self.offset - self.band)
+            self.gains(b, 1 - (1 - self.presence) * (1 - near))
+            width = self.edges[b + 1] - self.edges[b]
+            if self.band_echo[b] > SILENT * self.loudest * width and self.share[b] + above < 20 * DECIBEL:
+                self.share[b] += self.quantile * step if above > 0 else -(1 - self.quantile) * self.pace
+                self.share[b] = min(10 * DECIBEL, max(-40 * DECIBEL, self.share[b]))
+        self.passing = self.low > <float> 0.999
         if not self.passing:
             self.causal()
+
+    cdef inline double likely(self, double above) noexcept nogil:
+        """Return the probability of near-end speech, given the level above the usual one."""
+        return 1 / (1 + exp(-above / self.spread))
+
+    cdef void gains(self, ptrdiff_t b, double near) noexcept nogil:
+        """Set the gains of a band, given the probability of near-end speech in it.
+
+        They are Wiener's, with the ratio of speech to residual that the last block suggests, or the
+        present one if that is larger: so the gain falls slowly and rises at once.
+        """
+        cdef ptrdiff_t k
+        cdef float residual, ratio
+        cdef float share = <float> exp(
+            self.share[b] + self.offset + self.bold * (1 - near) + self.shy * near)
+        cdef float least = <float> exp(self.least * (1 - near) + self.kept * near)
+        for k in range(self.edges[b], self.edges[b + 1]):
+            residual = share * self.echo_power[k] + <float> 1e-30
+            ratio = self.steady * self.speech[k] / residual + (1 - self.steady) * max(
+                self.left_now[k] / residual - 1, <float> 0)
+            ratio = max(ratio, self.left_power[k] / residual - 1)
+            self.gain[k] = max(least, ratio / (1 + ratio))
+            self.speech[k] = self.gain[k] * self.gain[k] * self.left_now[k]
+            self.low = min(self.low, self.gain[k])
 
     cdef void causal(self) noexcept nogil:
         """Compute the minimum-phase filter of the gains, by the cepstrum."""

@@ -91,9 +91,14 @@ def facts(result: EchoResult) -> Iterator[Fact]:
 
 
 def beside_hindsight(result: EchoResult) -> float | None:
-    """Return the linear filter's gain over the best fixed filter, in decibels."""
+    """Return the linear filter's gain over the best fixed filter, in decibels.
+
+    None without a certificate, or if the recording is so short that a filter fits all of it.
+    """
     certificate = result.certificate
-    if certificate is None or min(certificate.loss.total, certificate.hindsight.loss) <= 0:
+    if certificate is None or certificate.data.rounds <= 2 * certificate.data.features:
+        return None
+    if min(certificate.loss.total, certificate.hindsight.loss) <= 0:
         return None
     return 10 * math.log10(certificate.hindsight.loss / certificate.loss.total)
 
