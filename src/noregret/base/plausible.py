@@ -14,6 +14,7 @@ left for it to refuse.
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -69,7 +70,9 @@ class Plausible:
             least, most = self._limits(X, y, learn)
             outside = np.less(X, least[:, None]) | np.greater(X, most[:, None])
             outside &= np.abs(X) <= MAX_VALUE
-            if not outside.any() and not self.balance.any():
+            if not outside.any():
+                if learn:
+                    self.balance = self.balance - np.count_nonzero(~np.isnan(X[~np.isnan(y)]), 0)
                 return outside
             step = np.where(outside, 1.0, np.where(np.isnan(X), 0.0, -1.0))
             step[np.isnan(y)] = 0.0
@@ -83,6 +86,8 @@ class Plausible:
 
     def _limits(self, X: Floats, y: Floats, learn: bool) -> tuple[Floats, Floats]:
         """Return the limits of each row; infinite before the first outcome."""
+        if len(y) == 1 and self.numbers["rows"] >= MEASURED_ROWS:
+            return self._limits_of_one(float(y[0]), learn)
         past, known = self.numbers, ~np.isnan(y)
         rows = past["rows"] + np.concatenate([[0], np.cumsum(known)])
         first = past["rows"] > 0
@@ -105,6 +110,16 @@ class Plausible:
         room = FACTOR * (1 + EARLY / np.maximum(1, rows[:-1])) * scale
         # Limits that are not numbers, before the first outcome, exclude nothing.
         return low[:-1] - room, high[:-1] + room
+
+    def _limits_of_one(self, y: float, learn: bool) -> tuple[Floats, Floats]:
+        """Return the limits of a single row: the same without arrays."""
+        past = self.numbers
+        low, high = past["low"], past["high"]
+        room = FACTOR * (1 + EARLY / past["rows"]) * max(high - low, past["error"])
+        if learn and not math.isnan(y):
+            more = {"rows": past["rows"] + 1, "low": min(low, y), "high": max(high, y)}
+            self.numbers = past | more
+        return np.array([low - room]), np.array([high + room])
 
     # The experts and the state.
 

@@ -65,6 +65,9 @@ class Budget:
         rows = slice(None)
         with np.errstate(over="ignore", invalid="ignore"):
             paid, plain = cost(mixed, rows), cost(average, rows)
+            if len(plain) == 1 and self.trust >= 1:  # the same without arrays, for single rounds
+                self._add(float(plain[0]), float(paid[0] - plain[0]), float(paid[0] - plain[0]))
+                return None
             more = paid - plain
             held = self.numbers
             averages = np.cumsum(np.append(held["average"], plain))
@@ -87,14 +90,18 @@ class Budget:
             trust[t] = theta = self.trust
             own = float(cost(within(mixed[row], average[row], theta), row)[0])
             moved[t] = own - paid[t]
-            held = self.numbers
-            self.numbers = {
-                "average": held["average"] + float(plain[t]),
-                "beyond": held["beyond"] + (own - float(plain[t])),
-                "largest": max(held["largest"], float(more[t])),
-                "moved": held["moved"] + float(moved[t]),
-            }
+            self._add(float(plain[t]), own - float(plain[t]), float(more[t]), float(moved[t]))
         return trust, moved
+
+    def _add(self, plain: float, beyond: float, more: float, moved: float = 0.0) -> None:
+        """Add a round: the loss of the average, and what was lost beyond it and moved."""
+        held = self.numbers
+        self.numbers = {
+            "average": held["average"] + plain,
+            "beyond": held["beyond"] + beyond,
+            "largest": max(held["largest"], more),
+            "moved": held["moved"] + moved,
+        }
 
     def set_state(self, numbers: dict[str, Any]) -> None:
         """Restore a state; raise ValueError if it is invalid."""

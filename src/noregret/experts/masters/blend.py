@@ -273,15 +273,14 @@ class Blend(Master):
         said = np.empty(rows)
         self._round.play_rows(table, y, said, held)
         spent = self._budget.spend(said, average, self._costs(y)) if self._convex else None
+        moved = None
         if spent is not None:
             trust, moved = spent
             said = within(said, average, trust)
-            self._set_aside += np.where(np.isnan(X), 0.0, moved[:, None]).sum(axis=0)
             if held is not None:
                 held *= trust[:, None]
                 held[:, M - 1] += 1 - trust
-        if absurd is not None and y is not None:
-            self._count(absurd, forecasts, y, said)
+        self._count(absurd, forecasts, y, said, None if moved is None else (moved, np.isnan(X)))
         if predictions is not None:
             predictions[:] = said
         if weights is not None and held is not None:
@@ -303,10 +302,9 @@ class Blend(Master):
         prior = np.asarray(self._shares or np.ones(X.shape[1]))
         if len(prior) != X.shape[1]:  # experts were added
             prior = np.exp(-self._log_prior)
-        plain = np.array([name not in DERIVED for name in self._round.experts])
-        awake = ~np.isnan(X)
-        found = np.where(awake, prior, 0.0)
-        if not plain.all():
+        found = np.where(np.isnan(X), 0.0, prior)
+        if not DERIVED.isdisjoint(self._round.experts):
+            plain = np.array([name not in DERIVED for name in self._round.experts])
             own = np.where(plain, found, 0.0)
             found = np.where(own.any(axis=1, keepdims=True), own, found)
         total = found.sum(axis=1, keepdims=True)
@@ -319,13 +317,28 @@ class Blend(Master):
         found = self._guard.absurd(X, y)
         return found if found.any() else None
 
-    def _count(self, absurd: Flags, X: Floats, y: Floats, said: Floats) -> None:
-        """Add up what the mixture lost more than forecasts that were set aside."""
-        rows, columns = np.nonzero(absurd)
-        cost = self._cost.value
-        with np.errstate(over="ignore"):
-            paid = np.minimum(cost(X[rows, columns], y[rows]), MAX_EXPERT_LOSS)
-        np.add.at(self._set_aside, columns, cost(said[rows], y[rows]) - paid)
+    def _count(
+        self,
+        absurd: Flags | None,
+        X: Floats,
+        y: Floats | None,
+        said: Floats,
+        moved: tuple[Floats, Flags] | None,
+    ) -> None:
+        """Add up what the mixture lost more than forecasts set aside, and by returning."""
+        if moved is None and absurd is None:
+            return
+        more = np.zeros(X.shape)
+        if moved is not None:
+            more = np.where(moved[1], 0.0, moved[0][:, None])
+        if absurd is not None and y is not None:
+            rows, columns = np.nonzero(absurd)
+            cost = self._cost.value
+            with np.errstate(over="ignore"):
+                paid = np.minimum(cost(X[rows, columns], y[rows]), MAX_EXPERT_LOSS)
+            more[rows, columns] = cost(said[rows], y[rows]) - paid
+        # In the order of the rows, so that it does not matter how they come in blocks.
+        self._set_aside = np.cumsum(np.vstack([self._set_aside, more]), axis=0)[-1].copy()
 
     def learn_one(self, advice: Any, y: float) -> None:
         """Learn from a round: the forecast of each expert, and the outcome."""
