@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from noregret.echo import Canceller, room_response, voice
+from noregret.echo import Canceller, demo_signals, room_response, voice
 from noregret.echo.fixed import convolved
+from noregret.echo.measures import near_distortion
 
 Floats = NDArray[np.float64]
 RATE = 8000
@@ -60,3 +61,16 @@ def test_a_microphone_that_was_muted_at_first_is_learned() -> None:
     expected = reduction(far, mic)
     mic[: RATE // 2] = 0
     assert reduction(far, mic, after=2.0)[1] > expected[1] - 4
+
+
+def test_the_suppressor_leaves_the_near_speaker_while_both_talk() -> None:
+    for seed in (0, 1):
+        heard = demo_signals(8.0, RATE, seed)
+        canceller = Canceller(RATE)
+        clean = canceller.process_many(heard.far, heard.mic)
+        both = slice(round(0.38 * 8 * RATE), round(0.5 * 8 * RATE))  # as room.py has it
+        near, mic = heard.near[both], heard.mic[both]
+        outputs = (mic, canceller.linear[both], clean[both])
+        before, linear, after = (near_distortion(near, out, RATE) for out in outputs)
+        assert linear > before + 5
+        assert after > linear - 1
