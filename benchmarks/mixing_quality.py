@@ -2,6 +2,7 @@
 
     python -m benchmarks mixing_quality     # as one of the benchmarks
     python -m benchmarks.mixing_quality     # the table alone, as Markdown
+    python -m benchmarks.mixing_quality further    # the worst of many small drawn ensembles
 
 Every figure is a root mean square error divided by that of the plain average: below 1 is better.
 The forecasts are the bundled polls, forecasts made here from the bundled flights, and ensembles
@@ -12,6 +13,7 @@ of experts/m4_weekly_mlpol.csv, experts/flusight_us.csv, bikes/hour.csv and elec
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -234,7 +236,49 @@ def run(quick: bool) -> Iterator[Row | Grid]:
     yield grid
 
 
-if __name__ == "__main__":
+def small(seed: int) -> tuple[Floats, Floats]:
+    """Draw an ensemble of few rounds: alike, unlike, related, or unlike with naps."""
+    draw, kind = np.random.default_rng(10_000 + seed), seed % 4
+    rounds, n = int(draw.choice([60, 123, 300, 800])), int(draw.choice([2, 4, 8, 20, 50]))
+    t = np.arange(rounds)
+    y = 50 + 10 * np.sin(t / 9) + np.cumsum(draw.normal(size=rounds)) * draw.uniform(0, 1)
+    if kind == 0:
+        off = draw.standard_t(4, size=(rounds, n)) * draw.uniform(0.9, 1.2, n)
+        off = off + draw.standard_t(4, size=(rounds, 1))
+    elif kind == 1:
+        off = draw.normal(size=(rounds, n)) * draw.lognormal(0, 0.5, n)
+    elif kind == 2:
+        off = draw.normal(size=(rounds, n)) * draw.uniform(1, 1.3, n)
+        off = off + draw.normal(size=(rounds, 4)) @ draw.normal(size=(4, n)) * 0.5
+    else:
+        swell = (1 + 0.5 * np.sin(t / 30))[:, None]
+        off = draw.normal(size=(rounds, n)) * draw.lognormal(0, 0.3, n) * swell
+    X = y[:, None] + 2 * off
+    if kind == 3 and n > 2:
+        asleep = draw.random((rounds, n)) < 0.5
+        asleep[:, 0] = False
+        X[asleep] = np.nan
+    return X, np.ascontiguousarray(y)
+
+
+def further(count: int = 160) -> None:
+    """Print the worst ratio to the average on small ensembles, by the number of rounds."""
+    names = ("blend, corrected", "ml-poly, experts alone")
+    mixtures = [*(MIXTURES[name] for name in names), mixed(Boa, lambda X, y: X)]
+    found: dict[int, list[list[float]]] = {}
+    for series in ([small(seed)] for seed in range(count)):
+        plain = error(average, series)
+        ratios = [error(mixture, series) / plain for mixture in mixtures]
+        found.setdefault(len(series[0][1]), []).append(ratios)
+    print("rounds", *names, "boa, experts alone", sep=" | ")
+    for rounds, rows in sorted(found.items()):
+        worst = [max(column) for column in zip(*rows, strict=True)]
+        print(rounds, *(f"{ratio:.3f}" for ratio in worst), sep=" | ")
+
+
+if __name__ == "__main__" and sys.argv[1:] == ["further"]:
+    further()
+elif __name__ == "__main__":
     from benchmarks.__main__ import markdown_table
 
     table, _ = measured(quick=False)
