@@ -111,14 +111,16 @@ def play(task: Bucket) -> list[Refused]:
     grouping, refused = Grouping(job.learner, job.columns), list[Refused]()
     grouping.at_once = ROWS_AT_ONCE
     scores, chances, groups = [np.zeros(0)], [np.zeros(0)], [np.zeros(0, np.int64)]
-    places = list[tuple[int, NDArray[np.int64]]]()
+    lengths, at = [0], (0, np.zeros(0, np.int64))  # the rows per part, and those of the last one
     # The first refused row of all buckets may end the run: only the driver knows which it is.
     reading: Any = Prepared(replace(job.options, on_error="skip"), job.names)
 
     def blocks() -> Iterator[Block]:
+        nonlocal at
         for number, path in enumerate(job.parts):
             block, rows = bucket_rows(Stored(path), task.number, job.places[number], job.known)
-            places.append((number, rows))
+            lengths.append(len(rows))
+            at = number, rows  # no other part stays in memory
             if len(block):
                 yield block
 
@@ -132,7 +134,7 @@ def play(task: Bucket) -> list[Refused]:
             sure = np.zeros(len(block))
             sure[played.kept] = played.chances
             chances.append(sure)
-        number, rows = places[-1]
+        number, rows = at
         lost = rows[~played.kept].tolist()
         refused.extend(zip([number] * len(lost), lost, played.refused, strict=True))
 
@@ -141,7 +143,7 @@ def play(task: Bucket) -> list[Refused]:
     arrays: dict[str, NDArray[Any]] = {
         "scores": np.concatenate(scores),
         "groups": np.concatenate(groups),
-        "ends": np.cumsum([0, *(len(rows) for _, rows in places)]),
+        "ends": np.cumsum(lengths),
         "keys": as_text(keys),
         "rounds": np.array(rounds, dtype=np.int64),
         "losses": np.array(losses, dtype=np.float64),
