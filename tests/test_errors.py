@@ -53,6 +53,7 @@ REFUSED: dict[str, list[Any]] = {
     "recent": ["yes", "", "False", 1, 0, None, 1.0, []],
     "delay": DELAYS,
     "edition": [*NOT_NUMBERS, None, 0, 3, 1.5, math.inf, True],
+    "members": [*CHOICE, None],
     "kernel": [*CHOICE, None],
     "width": POSITIVE_FINITE,
     "degree": [*WHOLE, None, 21],

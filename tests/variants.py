@@ -104,6 +104,7 @@ FORMS: dict[str, list[dict[str, Any]]] = {
     "auto": [
         {"loss": "logistic"},
         {"loss": "absolute"},
+        {"members": "linear"},
         {"loss": "quantile", "loss_parameter": 0.8, "recent": False},
     ],
     "auto-classes": [{"recent": False}],

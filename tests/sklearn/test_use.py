@@ -183,7 +183,7 @@ def test_auto_with_two_classes_is_the_learner_for_two() -> None:
     X, y = load_breast_cancer(return_X_y=True)
     words = np.array(["no", "yes"])[y]
     fitted = ns.AutoClassifier(max_iter=1, shuffle=False).fit(X, words)
-    mine = noregret.Auto(loss="logistic", recent=False)
+    mine = noregret.Auto(loss="logistic", recent=False, members="linear")
     mine.learn_many(X, y)
     assert np.array_equal(fitted.decision_function(X), mine.decision_many(X))
     chances = 1 / (1 + np.exp(-mine.decision_many(X)))

@@ -48,16 +48,18 @@ cdef class Bank(Engine):
         Number of outcomes still unknown when a prediction is made.
     edition
         The members and rules: 2, or 1 for those of version 0.1.
+    trees
+        If True, a forest is one of the members.
     """
 
     ADVICE = "scale the outcomes or the importances down"
     SIGNED = (*Engine.SIGNED, *Exponential.SIGNED)
     FLAT = True
 
-    def __cinit__(self, loss="square", loss_parameter: float | None = None, recent=True, delay=0, edition=2):
+    def __cinit__(self, loss="square", loss_parameter: float | None = None, recent=True, delay=0, edition=2, trees=True):
         one_of("loss", loss, LOSSES)
         self.loss = as_loss(loss, loss_parameter)
-        self.members, self.mixer = Members(self.loss, recent, delay, edition), Mixer(self.loss, recent, edition)
+        self.members, self.mixer = Members(self.loss, recent, delay, edition, trees), Mixer(self.loss, recent, edition, trees)
         self.delay, self.edition, self.weighed = delay, edition, self.mixer.at.weighed
         self.known_numbers = sizeof(Known) // sizeof(double) if edition > 1 else FIRST_KNOWN
         self.weighs_late = delay == 0
@@ -153,7 +155,7 @@ cdef class Bank(Engine):
         cdef double far = y - self.members.origin, near
         if not self.members.countable(far, self.importance):
             return DIVERGED
-        if not self.members.room_for_steps(row.count):
+        if not self.members.make_room(row.count):
             return NO_MEMORY
         near = self.members.nearer(r, far)
         if self.importance > 0:
@@ -205,6 +207,11 @@ cdef class Bank(Engine):
         return self.members.season
 
     @property
+    def trees(self) -> bool:
+        """True if a forest is one of the members."""
+        return self.members.trees is not None
+
+    @property
     def full(self) -> bool:
         """True if the features are few enough for filters."""
         return self.members.full
@@ -249,7 +256,7 @@ cdef class Bank(Engine):
 
     def parts(self):
         """Return all parts with a state of their own, by name."""
-        return self.members.filters() | self.mixer.weighers()
+        return self.members.parts() | self.mixer.weighers()
 
     def scalars(self):
         """Return the numbers of the state."""
@@ -312,8 +319,8 @@ cdef class DelayedBank(Bank):
 
     FLAT = False
 
-    def __cinit__(self, loss="square", loss_parameter=None, recent=True, delay=0, edition=2):
-        self.behind = Bank(loss, loss_parameter, recent, delay, edition)
+    def __cinit__(self, loss="square", loss_parameter=None, recent=True, delay=0, edition=2, trees=True):
+        self.behind = Bank(loss, loss_parameter, recent, delay, edition, trees)
         self.held = <Held*> calloc(delay + 1, sizeof(Held))
         if self.held == NULL:
             raise MemoryError
@@ -350,7 +357,9 @@ cdef class DelayedBank(Bank):
         if not (self.behind.members.countable(far, self.importance) and self.members.countable(y - self.members.origin, self.importance)):
             return DIVERGED
         # Allocate everything before the first change, so that a refused round changes nothing.
-        if not self.members.room_for_steps(row.count) or not self.make_room(row):
+        if not self.make_room(row) or not self.members.make_room(row.count):
+            return NO_MEMORY
+        if self.waiting == self.delay and not self.behind.members.make_room(self.held[self.first].count):
             return NO_MEMORY
         status = Bank.update(self, row, score, slope, y)
         if status != FINE:

@@ -29,15 +29,17 @@ if TYPE_CHECKING:
 Floats = NDArray[np.float64]
 GUESSES, LONG, SHORT = "plain guesses", "long memory", "short memory"
 STEADY, COMBINED, RECENT = "first order", "combinations", "recent outcomes"
+TREES = "trees"
 # The constant members that use recent outcomes begin with this.
 LAST = "last outcome"
 FREQUENCIES, ALL = "class frequencies", "combination of all members"
-GROUPS = (LONG, SHORT, STEADY, COMBINED, RECENT, GUESSES)
+GROUPS = (LONG, SHORT, STEADY, TREES, COMBINED, RECENT, GUESSES)
 # The groups in sentences, and what their members are.
 NOUNS = {
     LONG: "long-memory filters",
     SHORT: "short-memory filters",
     STEADY: "first-order learners",
+    TREES: "trees",
     COMBINED: "combinations of members",
     RECENT: "members that use recent outcomes",
     GUESSES: "plain guesses",
@@ -46,6 +48,7 @@ MEANINGS = {
     LONG: "filters over the last 10,000 rounds or all rounds",
     SHORT: "filters over the last 100 or 1,000 rounds",
     STEADY: "AdaGrad and diagonal filters",
+    TREES: "a Mondrian forest",
     COMBINED: "filters over the other members' predictions",
     RECENT: "members that also use the latest outcomes",
     GUESSES: "constants, and the last outcome",
@@ -77,6 +80,7 @@ def roll_of(bank: Bank | ClassBank) -> list[tuple[str, str]]:
     ]
     named += [(f"adagrad, rate {step:g}", STEADY) for step in (LABEL_STEPS if labels else STEPS)]
     named += [(f"diagonal filter over {memory_of(keep)}", STEADY) for keep in KEEP_FIRST]
+    named += [("forest", TREES)] * bank.trees
     named += [("running mean", GUESSES)] + [("even odds", GUESSES)] * labels
     named += [(f"combination over {memory_of(keep)}", COMBINED) for keep in KEEP_ABOVE]
     named += [("running mean, unclipped", GUESSES)] * (bank.edition > 1 and not labels)

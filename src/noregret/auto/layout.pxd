@@ -16,6 +16,7 @@ cdef struct Layout:
     int kind
     int variants               # of the filters over the row, which come first: plain, clipped to the range, robust
     int first                  # four of AdaGrad, then four diagonal filters
+    int trees                  # a forest, if there is one
     int mean                   # the running mean, and for labels even odds
     int several                # filters over other members; they and those below are not in the base
     int unclipped              # the mean of the outcomes as they were; −1 for labels and in edition 1
@@ -52,6 +53,7 @@ cdef struct Round:
     double[4] several_scores
     double[4] following_scores
     double[4] seeing_scores
+    double[64] forest_says     # predictions within the forest
     double[4] first_z          # variances of the scores
     double[4] plain_z
     double[4] lagged_z
@@ -64,16 +66,18 @@ cdef struct Round:
     Known known                # the outcomes known
     double base                # the mixture of the members that use no outcomes
     Py_ssize_t present         # nonzero features
-    bint full, lagged          # whether the filters, and those that use outcomes, take part
+    bint full, lagged, grown   # whether the filters, those that use outcomes and the forest take part
+    bint foreseen              # whether forest_says is filled in
 
 
-cdef inline Layout layout_of(Loss loss, bint recent, int edition):
-    """Return the order of an edition's members for a loss, with or without those that use outcomes."""
+cdef inline Layout layout_of(Loss loss, bint recent, int edition, bint trees):
+    """Return the order of an edition's members for a loss, with or without those that use outcomes, and the forest."""
     cdef Layout at
     at.kind = SQUARE if loss.name == "square" else LOGISTIC if loss.name == "logistic" else TILTED
     at.variants = 1 if at.kind == LOGISTIC else 3
     at.first = 4 * at.variants
-    at.mean = at.first + 8
+    at.trees = at.first + 8
+    at.mean = at.trees + trees
     at.several = at.mean + (2 if at.kind == LOGISTIC else 1)
     at.unclipped = at.several + 4 if edition > 1 and at.kind != LOGISTIC else -1
     at.lagged = at.several + (5 if at.unclipped >= 0 else 4)

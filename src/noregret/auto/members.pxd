@@ -1,6 +1,7 @@
 from noregret.auto.first_order cimport noregret_feature
 from noregret.auto.layout cimport Layout, Round
 from noregret.auto.memory_filters cimport Filters
+from noregret.auto.trees cimport Trees
 from noregret.base.compiled.losses cimport Loss
 from noregret.base.compiled.state_parts cimport StateParts
 from noregret.linear.engine.engine cimport Row
@@ -8,6 +9,7 @@ from noregret.linear.engine.engine cimport Row
 
 cdef class Members:
     cdef readonly Filters plain, lagged, combining, following, seeing
+    cdef readonly Trees trees              # None without a forest
     cdef readonly bint recent
     cdef readonly int delay, edition
     cdef long long settled                 # rounds before which no outcome counts as outlying
@@ -55,6 +57,8 @@ cdef class Members:
     cdef void predict_above(self, Round* r) noexcept nogil
     cdef void say_plain(self, const Row* row, Round* r) noexcept nogil
     cdef void say_first(self, const Row* row, Round* r) noexcept nogil
+    cdef void say_trees(self, Round* r) noexcept nogil
+    cdef int unseasonal(self) noexcept nogil
     cdef void say_lagged(self, Round* r) noexcept nogil
     cdef void say_several(self, Round* r) noexcept nogil
     cdef void say_filter(self, Filters filters, const double* x, double* scores, double* z, double* says, bint wide) noexcept nogil
@@ -68,6 +72,7 @@ cdef class Members:
     cdef void choose_period(self) noexcept nogil
     cdef double recall(self, const double* ring, int back) noexcept nogil
     cdef bint countable(self, double y, double importance) noexcept nogil
+    cdef bint make_room(self, Py_ssize_t count) noexcept nogil
     cdef bint room_for_steps(self, Py_ssize_t count) noexcept nogil
     cdef double outlying_error(self) noexcept nogil
     cdef double nearer(self, const Round* r, double y) noexcept nogil

@@ -23,6 +23,7 @@ from noregret.auto.first_order cimport (
 )
 from noregret.auto.layout cimport LOGISTIC, SQUARE, TILTED, Round, chance_of, clip, layout_of, usable
 from noregret.auto.memory_filters cimport MAX_INPUTS, MAX_UNQUEUED_GAINS, Filters
+from noregret.auto.trees cimport Trees
 from noregret.base.compiled.losses cimport Loss
 from noregret.base.compiled.state_parts cimport StateParts, add_part, add_range
 from noregret.linear.engine.engine cimport Row, position
@@ -107,16 +108,17 @@ cdef void sorted_in(double* sorted, double y, int n, double sign) noexcept nogil
 cdef class Members:
     """The learners of a bank, and the statistics of outcomes and features that they share."""
 
-    def __cinit__(self, Loss loss not None, recent, delay, edition):
+    def __cinit__(self, Loss loss not None, recent, delay, edition, trees):
         cdef int lane
         self.loss, self.recent, self.delay, self.edition = loss, recent, delay, edition
-        self.at = layout_of(loss, recent, edition)
+        self.at = layout_of(loss, recent, edition, trees)
         self.settled = SETTLED_ROUNDS if edition > 1 else FIRST_SETTLED_ROUNDS
+        self.trees = Trees(self.at.kind == LOGISTIC) if trees else None
         self.tilt = loss.parameter if loss.name == "quantile" else 0.5
         constant = CONSTANT_LABEL_VARIANCE if self.at.kind == LOGISTIC else CONSTANT_VARIANCE
         grant = LABEL_GRANT if self.at.kind == LOGISTIC else GRANT
         self.plain, self.lagged = Filters(KEEP, grant, constant, self.at.variants), Filters(KEEP, grant, constant, 1, 3)
-        self.combining, self.following = Filters(KEEP_ABOVE, GRANT_ABOVE, constant, 1, 5), Filters(KEEP_ABOVE, GRANT_ABOVE, constant, 1, 6)
+        self.combining, self.following = Filters(KEEP_ABOVE, GRANT_ABOVE, constant, 1, 5 + trees), Filters(KEEP_ABOVE, GRANT_ABOVE, constant, 1, 6)
         self.seeing = Filters(KEEP_ABOVE, GRANT_ABOVE, constant, 1, self.widths(0)["seeing"])
         self.ring = delay + LAGS + 1
         self.arrays = {name: np.zeros(length) for name, length in self.lengths(0).items() if name != "past"}
@@ -156,6 +158,8 @@ cdef class Members:
             self.plain.grow(size + 1)
         if size <= MAX_LAGGED_FEATURES:
             self.lagged.grow(size + 3)
+        if self.trees is not None:
+            self.trees.resize(size)
         return 0
 
     cdef bint is_full(self) noexcept nogil:
@@ -179,6 +183,7 @@ cdef class Members:
             found = clip((self.mean + 1) / 2, 1.0 / (self.rounds + 2), 1 - 1.0 / (self.rounds + 2))
             r.says[self.at.mean], r.says[self.at.mean + 1] = log(found / (1 - found)), 0
         self.say_plain(row, r)
+        self.say_trees(r)
 
     cdef void look_back(self, Round* r, int offset) noexcept nogil:
         """Fill in the outcomes known, from ``offset`` rounds back."""
@@ -200,6 +205,8 @@ cdef class Members:
         if not r.full:  # inactive filters repeat the base
             for k in range(self.at.first):
                 r.says[k] = r.base
+        if not r.grown and self.trees is not None:
+            r.says[self.at.trees] = r.base
         self.say_several(r)
         if self.recent:
             self.say_lagged(r)
@@ -261,6 +268,21 @@ cdef class Members:
             x[1 + position(row, k)] = row.values[k]
         self.say_filter(self.plain, x, r.plain_scores, r.plain_z, r.says, True)
 
+    cdef void say_trees(self, Round* r) noexcept nogil:
+        """Fill in the prediction of the forest; before it takes part, that of a filter."""
+        cdef double found
+        r.grown = r.foreseen = False
+        if self.trees is None:
+            return
+        r.says[self.at.trees] = r.says[0 if self.at.kind == LOGISTIC else 4]
+        if not r.full or not self.trees.knows(self.size):
+            return
+        r.foreseen = True
+        found = self.trees.say(r.x + 1, r.forest_says)
+        r.grown = self.trees.speaks(self.size)
+        if r.grown:
+            r.says[self.at.trees] = self.held(found) if self.at.kind == LOGISTIC else clip(found, self.low, self.high)
+
     cdef void say_several(self, Round* r) noexcept nogil:
         """Fill in the predictions of the filters over other members."""
         cdef int k
@@ -274,6 +296,8 @@ cdef class Members:
             else:
                 x[1 + k] = r.says[self.at.first + (1 + k if k < 2 else 2 + k)]
             z[1 + k] = x[1 + k]
+        if self.trees is not None:
+            x[5] = z[FIRST_SEEING] = r.says[self.at.trees] if r.grown else 0.0
         self.say_filter(self.combining, x, r.several_scores, r.several_z, r.says + self.at.several, False)
         if not self.recent:
             return
@@ -282,8 +306,13 @@ cdef class Members:
         for k in range(4):
             z[5 + k] = y[2 + k]
         z[9], z[10], z[11] = r.known.outcomes[2], r.known.averages[0], r.known.averages[1]
-        z[12], z[13] = r.known.seasonal[0], r.known.seasonal[1]
+        k = self.unseasonal()
+        z[k], z[k + 1] = r.known.seasonal[0], r.known.seasonal[1]
         self.say_filter(self.seeing, z, r.seeing_scores, r.seeing_z, r.says + self.at.seeing, False)
+
+    cdef int unseasonal(self) noexcept nogil:
+        """Return the number of inputs of the filters that see all, without those of a period."""
+        return FIRST_SEEING + (self.trees is not None)
 
     cdef void say_lagged(self, Round* r) noexcept nogil:
         cdef Py_ssize_t k
@@ -324,7 +353,7 @@ cdef class Members:
     cdef void use_period(self) noexcept nogil:
         """Let filters use the inputs of a period, if one was found."""
         if self.past != NULL:
-            self.seeing.used = self.seeing.n if self.period > 0 else FIRST_SEEING
+            self.seeing.used = self.seeing.n if self.period > 0 else self.unseasonal()
 
     cdef void look_for_period(self, double y) noexcept nogil:
         """Update the distances by an outcome, which is not in the ring buffer yet."""
@@ -363,6 +392,11 @@ cdef class Members:
         """Return whether no loss of a member can overflow."""
         cdef double off = fabs(y) + 2 * (self.high - self.low)
         return self.at.kind == LOGISTIC or importance * (off * off if self.at.kind == SQUARE else off) < MAX_LOSS
+
+    cdef bint make_room(self, Py_ssize_t count) noexcept nogil:
+        """Allocate what a round with so many values needs; return whether there was memory."""
+        return self.room_for_steps(count) and (
+            self.trees is None or self.trees.make_room(self.size, self.rounds, self.high - self.low))
 
     cdef bint room_for_steps(self, Py_ssize_t count) noexcept nogil:
         """Allocate four steps per value of a row; return whether there was memory."""
@@ -418,6 +452,8 @@ cdef class Members:
         self.teach_first(row, r, y, near, importance)
         if r.full:
             self.teach(self.plain, r.x, r.plain_scores, r.plain_z, 0, y, importance)
+        if self.trees is not None:
+            self.trees.learn(r.x + 1, self.size, r.forest_says if r.foreseen else NULL, near)
         self.teach(self.combining, r.several, r.several_scores, r.several_z, code, near, importance)
         if self.recent:
             if r.lagged:
@@ -643,15 +679,20 @@ cdef class Members:
             add_part(parts, self.unclipped, self.ring * sizeof(double))
         for filters in (self.plain, self.lagged, self.combining, self.following, self.seeing):
             filters.list_state(parts)
+        if self.trees is not None:
+            self.trees.list_state(parts)
 
-    def filters(self):
-        """Return all filters by name."""
-        return {name: getattr(self, name) for name in FILTERS}
+    def parts(self):
+        """Return all filters, and the forest, by name."""
+        named = FILTERS if self.trees is None else (*FILTERS, "trees")
+        return {name: getattr(self, name) for name in named}
 
     def widths(self, size):
         """Return the number of inputs of all filters that are active, for a number of features."""
         found = {"plain": size + 1 if size <= MAX_FILTER_FEATURES else None, "lagged": size + 3 if size <= MAX_LAGGED_FEATURES else None}
-        return found | {"combining": 5, "following": 6, "seeing": FIRST_SEEING + (2 if self.at.seasonal >= 0 and self.recent else 0)}
+        more = self.trees is not None
+        seasonal = 2 if self.at.seasonal >= 0 and self.recent else 0
+        return found | {"combining": 5 + more, "following": 6, "seeing": FIRST_SEEING + seasonal + more, "trees": None}
 
     def lengths(self, size):
         """Return the length of each array, for a number of features."""

@@ -14,7 +14,7 @@ cimport numpy as cnp
 
 from noregret.auto.layout cimport LOGISTIC, SQUARE, Round, chance_of, clip, layout_of
 from noregret.base.compiled.losses cimport Loss
-from noregret.base.compiled.state_parts cimport Allocated, StateParts, add_range
+from noregret.base.compiled.state_parts cimport Allocated, StateParts, add_owned, add_range
 from noregret.base.compiled.weigher cimport (
     Holding, Weigher, noregret_dot, noregret_extent, noregret_multiples, noregret_shared, noregret_squared, noregret_tracked,
 )
@@ -263,8 +263,8 @@ cdef class Snapshots:
 cdef class Mixer:
     """The weights of a bank's members: in the base, in two mixtures of all of them, and in the final mixture."""
 
-    def __cinit__(self, Loss loss not None, recent, edition):
-        self.loss, self.at = loss, layout_of(loss, recent, edition)
+    def __cinit__(self, Loss loss not None, recent, edition, trees):
+        self.loss, self.at = loss, layout_of(loss, recent, edition, trees)
         labels = self.at.kind == LOGISTIC
         self.among_base, self.tracker = (Tracker(1.0 if labels else 0.0) for _ in range(2))
         self.leaner = Polynomial()
@@ -308,6 +308,8 @@ cdef class Mixer:
         cdef int n = self.at.members
         if not r.full:  # inactive filters have repeated the base since
             self.give_chance(r, 0, self.at.first)
+        if not r.grown:
+            self.give_chance(r, self.at.trees, self.at.mean)
         self.give_chance(r, self.at.several, n)
         r.says[n] = self.mixed(self.tracker, r, n)
         if self.at.kind != LOGISTIC:
@@ -445,7 +447,7 @@ cdef class Mixer:
             weigher.list_state(parts)
         add_range(parts, &self.widest, &self.beyond[self.at.weighed])
         add_range(parts, &self.snapshots.owned, &self.snapshots.taken + 1)
-        parts.owned = &self.snapshots.owned
+        add_owned(parts, &self.snapshots.owned, NULL)
 
     cdef void weigh_again(self) noexcept nogil:
         """Compute the weights of the next round from the state."""

@@ -28,8 +28,9 @@ OWN: dict[str, tuple[Any, str]] = {
     "warm_start": (False, "bool"),
     "random_state": (None, "Any"),
 }
-# Defaults for rows in any order: a table may be sorted, and rows to predict do not follow it.
-IN_ANY_ORDER = {"recent": False}
+# Defaults for rows in any order, several times each: a table may be sorted, rows to predict do not
+# follow it, and trees learn rows by heart that come ten times.
+IN_ANY_ORDER = {"recent": False, "members": "linear"}
 
 
 @cache

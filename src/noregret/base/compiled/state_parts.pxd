@@ -2,6 +2,7 @@
 
 cdef enum:
     MAX_STATE_PARTS = 64
+    MAX_OWNERS = 2
 
 
 cdef struct Allocated:
@@ -10,11 +11,21 @@ cdef struct Allocated:
     Py_ssize_t bytes
 
 
+cdef struct Memory:
+    # How to copy and to free what a state owns, if that is more than bytes in a row; NULL if there is no memory.
+    char* (*copy)(const char* at) noexcept nogil
+    void (*drop)(char* at) noexcept nogil
+    Py_ssize_t (*pack)(const char* at, char* out) noexcept nogil  # returns the bytes; only counts them if out is NULL
+    char* (*unpack)(const char* packed) noexcept nogil
+
+
 cdef struct StateParts:
     int count                              # beyond the limit if there were too many
     char *starts[64]
     Py_ssize_t[64] sizes
-    Allocated* owned                       # in one of the parts; NULL for none
+    int owners
+    Allocated *owned[2]                    # each in one of the parts
+    const Memory *memory[2]                # NULL for plain bytes
 
 
 cdef inline void add_part(StateParts* parts, const void* start, Py_ssize_t size) noexcept nogil:
@@ -27,3 +38,9 @@ cdef inline void add_part(StateParts* parts, const void* start, Py_ssize_t size)
 cdef inline void add_range(StateParts* parts, const void* start, const void* stop) noexcept nogil:
     """Add the bytes from one address up to another."""
     add_part(parts, start, <const char*> stop - <const char*> start)
+
+
+cdef inline void add_owned(StateParts* parts, Allocated* owned, const Memory* memory) noexcept nogil:
+    """Add memory that a state owns; ``owned`` lies in one of the parts."""
+    parts.owned[parts.owners], parts.memory[parts.owners] = owned, memory
+    parts.owners += 1

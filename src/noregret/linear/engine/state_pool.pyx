@@ -15,7 +15,7 @@ from libc.string cimport memcpy
 import numpy as np
 
 from noregret.base.compiled.prefetch cimport noregret_prefetch
-from noregret.base.compiled.state_parts cimport MAX_STATE_PARTS, Allocated, StateParts
+from noregret.base.compiled.state_parts cimport MAX_OWNERS, MAX_STATE_PARTS, Allocated, Memory, StateParts
 from noregret.linear.engine.block_rows cimport play_row
 from noregret.linear.engine.engine cimport FINE, Engine, Row
 from noregret.linear.engine.entry cimport Entry
@@ -24,6 +24,46 @@ cdef enum:
     AHEAD = 6             # rows whose states are fetched into the cache meanwhile
     LINE = 64             # bytes of a line of it
     SEGMENT_BYTES = 1 << 20  # of memory for states, about
+
+
+# What a state owns.
+
+cdef void drop(const Memory* memory, char* at) noexcept nogil:
+    if at != NULL and memory != NULL:
+        memory.drop(at)
+    else:
+        free(at)
+
+
+cdef char* copy_of(const Memory* memory, const Allocated* owned) noexcept nogil:
+    """Return a copy; NULL if there is no memory."""
+    cdef char* made
+    if memory != NULL:
+        return memory.copy(owned.at)
+    made = <char*> malloc(owned.bytes)
+    if made != NULL:
+        memcpy(made, owned.at, owned.bytes)
+    return made
+
+
+cdef Py_ssize_t pack(const Memory* memory, const Allocated* owned, char* out) noexcept nogil:
+    """Write it as bytes, unless ``out`` is NULL; return their number."""
+    if owned.bytes == 0:
+        return 0
+    if memory != NULL:
+        return memory.pack(owned.at, out)
+    if out != NULL:
+        memcpy(out, owned.at, owned.bytes)
+    return owned.bytes
+
+
+cdef char* unpack(const Memory* memory, const char* packed, Py_ssize_t bytes) noexcept nogil:
+    """Return what was packed; NULL if there is no memory."""
+    cdef Allocated plain
+    if memory != NULL:
+        return memory.unpack(packed)
+    plain.at, plain.bytes = <char*> packed, bytes
+    return copy_of(NULL, &plain)
 
 
 cdef class StatePool:
@@ -46,7 +86,7 @@ cdef class StatePool:
     cdef int segment_bits               # states per segment, as a power of 2
     cdef char* first                    # the state of a learner that has learned nothing
     cdef StateParts parts
-    cdef Py_ssize_t owned_at            # where a state says which memory it owns; −1 if none does
+    cdef Py_ssize_t[2] owned_at         # where a state says which memory it owns
     cdef bint lent                      # whether the learner has a copy of what a state owns
 
     def __cinit__(self, Entry entry not None):
@@ -54,14 +94,14 @@ cdef class StatePool:
         cdef Py_ssize_t total = sizeof(int64_t)
         if not engine.FLAT or type(engine).__dictoffset__ or engine.rounds:
             raise ValueError("this learner's state is more than the fields and arrays of its engine, or it has learned")
-        self.entry, self.arrays, self.size, self.owned_at = entry, engine.arrays, engine.size, -1
+        self.entry, self.arrays, self.size = entry, engine.arrays, engine.size
         engine.list_state(&self.parts)
         if self.parts.count > MAX_STATE_PARTS:
             raise ValueError("this learner has too many arrays")
         for k in range(self.parts.count):
             total += self.parts.sizes[k]
-        if self.parts.owned != NULL:
-            self.owned_at = self.place(self.parts.owned)
+        for k in range(self.parts.owners):
+            self.owned_at[k] = self.place(self.parts.owned[k])
         self.bytes_per_state = (total + 7) // 8 * 8
         while (2 << self.segment_bits) * self.bytes_per_state <= SEGMENT_BYTES:
             self.segment_bits += 1
@@ -72,9 +112,10 @@ cdef class StatePool:
 
     def __dealloc__(self):
         cdef Py_ssize_t k
-        if self.owned_at >= 0:
+        cdef int each
+        for each in range(self.parts.owners):
             for k in range(self.count):
-                free(self.owned(self.at(k)).at)
+                drop(self.parts.memory[each], self.owned(self.at(k), each).at)
         for k in range(self.room):
             free(self.segments[k])
         free(self.segments)
@@ -93,9 +134,9 @@ cdef class StatePool:
             at += self.parts.sizes[k]
         return -1
 
-    cdef Allocated* owned(self, char* state) noexcept nogil:
+    cdef Allocated* owned(self, const char* state, int each) noexcept nogil:
         """Return which memory a state owns, for learners whose states own any."""
-        return <Allocated*> (state + self.owned_at)
+        return <Allocated*> (state + self.owned_at[each])
 
     cdef void read(self, const char* state) noexcept nogil:
         """Give the learner a state, and the memory that it owns."""
@@ -118,22 +159,23 @@ cdef class StatePool:
     cdef void store(self, Py_ssize_t slot) noexcept nogil:
         """Copy the learner's state to its slot, with the memory that it owns."""
         cdef char* state = self.at(slot)
-        if self.owned_at >= 0:
-            self.bytes_owned += self.parts.owned.bytes - self.owned(state).bytes
+        cdef int each
+        for each in range(self.parts.owners):
+            self.bytes_owned += self.parts.owned[each].bytes - self.owned(state, each).bytes
         self.write(state)
 
     cdef int begin(self) except -1:
         """Check that the learner can take states, and take from it what it has of one."""
         if self.entry.engine.arrays is not self.arrays or self.entry.engine.size != self.size:
             raise ValueError("the learner has other features now")
-        if self.lent:
-            free(self.parts.owned.at)
+        for each in range(self.parts.owners if self.lent else 0):
+            drop(self.parts.memory[each], self.parts.owned[each].at)
         self.end()
         return 0
 
     cdef void end(self) noexcept:
         """Take the last state from the learner, if that owns memory."""
-        if self.owned_at >= 0:
+        if self.parts.owners:
             self.read(self.first)
         self.lent = False
 
@@ -167,58 +209,90 @@ cdef class StatePool:
     def load(self, Py_ssize_t slot) -> None:
         """Give the learner a copy of the state of a slot."""
         cdef char* state = self.checked(slot)
-        cdef char* copy = NULL
-        cdef Py_ssize_t bytes
+        cdef char *copies[MAX_OWNERS]
+        cdef int each
         self.begin()
-        if self.owned_at >= 0 and self.owned(state).bytes:
-            bytes = self.owned(state).bytes
-            copy = <char*> malloc(bytes)
-            if copy == NULL:
-                raise MemoryError
-            memcpy(copy, self.owned(state).at, bytes)
+        for each in range(self.parts.owners):
+            copies[each] = NULL
+            if self.owned(state, each).bytes:
+                copies[each] = copy_of(self.parts.memory[each], self.owned(state, each))
+                if copies[each] == NULL:
+                    self.forget(copies, each)
         self.read(state)
         self.entry.engine.restored()
-        if copy != NULL:
-            self.parts.owned.at, self.lent = copy, True
+        for each in range(self.parts.owners):
+            self.parts.owned[each].at = copies[each]
+        self.lent = True
+
+    cdef int forget(self, char** copies, int count) except -1:
+        """Free the first copies, and raise MemoryError."""
+        cdef int each
+        for each in range(count):
+            drop(self.parts.memory[each], copies[each])
+        raise MemoryError
 
     def clear(self, Py_ssize_t slot) -> None:
         """Make the state of a slot that of a learner that has learned nothing."""
         cdef char* state = self.checked(slot)
-        if self.owned_at >= 0:
-            self.bytes_owned -= self.owned(state).bytes
-            free(self.owned(state).at)
+        cdef int each
+        for each in range(self.parts.owners):
+            self.bytes_owned -= self.owned(state, each).bytes
+            drop(self.parts.memory[each], self.owned(state, each).at)
         memcpy(state, self.first, self.bytes_per_state)
 
     def raw(self, Py_ssize_t slot) -> bytes:
         """Return the state of a slot as bytes, which only this pool can take."""
         cdef char* state = self.checked(slot)
-        cdef Py_ssize_t more = self.owned(state).bytes if self.owned_at >= 0 else 0
-        made = PyBytes_FromStringAndSize(NULL, self.bytes_per_state + more)
+        cdef int each
+        cdef Py_ssize_t[MAX_OWNERS] more
+        cdef Py_ssize_t total = self.bytes_per_state
+        for each in range(self.parts.owners):
+            more[each] = pack(self.parts.memory[each], self.owned(state, each), NULL)
+            total += sizeof(int64_t) + more[each]
+        made = PyBytes_FromStringAndSize(NULL, total)
         cdef char* to = PyBytes_AS_STRING(made)
+        cdef char* start = to
         memcpy(to, state, self.bytes_per_state)
-        if more:
-            memcpy(to + self.bytes_per_state, self.owned(state).at, more)
-            self.owned(to).at = NULL
+        to += self.bytes_per_state
+        for each in range(self.parts.owners):
+            memcpy(to, &more[each], sizeof(int64_t))
+            pack(self.parts.memory[each], self.owned(state, each), to + sizeof(int64_t))
+            to += sizeof(int64_t) + more[each]
+            self.owned(start, each).at = NULL
         return made
 
     def put(self, Py_ssize_t slot, bytes raw not None) -> None:
         """Replace the state of a slot by one that ``raw`` returned."""
         cdef char* state = self.checked(slot)
         cdef const char* given = PyBytes_AS_STRING(raw)
-        cdef char* copy = NULL
-        cdef Py_ssize_t more = len(raw) - self.bytes_per_state
-        if more < 0 or more != ((<Allocated*> (given + self.owned_at)).bytes if self.owned_at >= 0 else 0):
+        cdef char *copies[MAX_OWNERS]
+        cdef Py_ssize_t at = self.bytes_per_state
+        cdef int64_t more
+        cdef int each
+        for each in range(self.parts.owners):
+            copies[each], more = NULL, -1
+            if at + <Py_ssize_t> sizeof(int64_t) <= len(raw):
+                memcpy(&more, given + at, sizeof(int64_t))
+                at += sizeof(int64_t)
+            if not 0 <= more <= len(raw) - at or (more > 0) != (self.owned(given, each).bytes > 0):
+                at = -1
+                break
+            if more:
+                copies[each] = unpack(self.parts.memory[each], given + at, more)
+                if copies[each] == NULL:
+                    self.forget(copies, each)
+            at += more
+        else:
+            each = self.parts.owners
+        if at != len(raw):
+            for each in range(each):
+                drop(self.parts.memory[each], copies[each])
             raise ValueError("these bytes are not a state of this pool")
-        if more:
-            copy = <char*> malloc(more)
-            if copy == NULL:
-                raise MemoryError
-            memcpy(copy, given + self.bytes_per_state, more)
         self.clear(slot)
         memcpy(state, given, self.bytes_per_state)
-        if more:
-            self.owned(state).at = copy
-            self.bytes_owned += more
+        for each in range(self.parts.owners):
+            self.owned(state, each).at = copies[each]
+            self.bytes_owned += self.owned(state, each).bytes
 
     def figures(self) -> tuple[Counts, Floats]:
         """Return the rounds and the losses of all slots."""
