@@ -136,8 +136,97 @@ def polls(page: Names) -> Drawn:
     return layers(np.array(page["weights"])), [key]
 
 
+def weather(page: Names) -> Drawn:
+    """Return the weights of the centres, without those that are silent."""
+    awake = ~np.isnan(page["forecasts"])
+    weights = np.array(page["weights"])[:, :5] * awake
+    shares = np.apply_along_axis(moving, 0, weights / weights.sum(axis=1, keepdims=True), 7)
+    return layers(shares), [(BLUE, "weights of those that speak, by week")]
+
+
+def shares(page: Names) -> Drawn:
+    """Return the wealth of the strategies."""
+    frame = Frame(1, 0.5, 2.6)
+    lines = [
+        frame.line(thinned(np.array(wealth), 250), colour)
+        for wealth, colour in zip(page["wealth"].values(), (GREY, ORANGE, BLUE), strict=True)
+    ]
+    key = [(BLUE, "online Newton"), (ORANGE, "universal"), (GREY, "equal shares")]
+    return [*lines, *scale("2.6", "2013 to 2018")], key
+
+
+def ads(page: Names) -> Drawn:
+    """Return estimates with their intervals, and the truth."""
+    shapes = []
+    for k, (name, estimate) in enumerate(page["found"].items()):
+        rule, y = page["rules"][name], 34 + 34 * k
+        clicks = [page["CLICKS"][on][page["ADS"].index(rule(on))] for on in page["CLICKS"]]
+        low, middle, high, truth = (
+            EDGE + 105 + 950 * (value - 0.06)
+            for value in (estimate.low, estimate.value, estimate.high, np.mean(clicks))
+        )
+        shapes += [
+            words(name, EDGE, y + 4),
+            f'<line x1="{low:.0f}" x2="{high:.0f}" y1="{y}" y2="{y}" stroke="{BLUE}"'
+            ' stroke-width="6" stroke-opacity="0.5"/>',
+            f'<circle cx="{middle:.0f}" cy="{y}" r="5" fill="{BLUE}"/>',
+            f'<line x1="{truth:.0f}" x2="{truth:.0f}" y1="{y - 11}" y2="{y + 11}"'
+            f' stroke="{ORANGE}" stroke-width="3"/>',
+        ]
+    return shapes, [(BLUE, "clicks, estimated from the log"), (ORANGE, "truth")]
+
+
+def call(page: Names) -> Drawn:
+    """Return the microphone before and after, and write both down to be heard."""
+    import soundfile
+
+    heard, clean = page["heard"], page["clean"]
+    for name, sound in (("before", heard.mic), ("after", clean)):
+        soundfile.write(PLACE / f"gallery-call-{name}.mp3", sound, heard.rate)
+    most = np.abs(heard.mic).max()
+    frame, shapes = Frame(1, -most, most), []
+    for sound, colour in ((heard.mic, GREY), (clean, BLUE)):
+        parts = sound[: len(sound) // 200 * 200].reshape(200, -1)
+        shapes.append(frame.area(parts.min(axis=1), parts.max(axis=1), colour))
+    return shapes, [(GREY, "microphone, 12 s"), (BLUE, "without the echo")]
+
+
+def keys(page: Names) -> Drawn:
+    """Return how eight chicks grow."""
+    grown: dict[Any, list[tuple[float, float]]] = {}
+    for row in page["rows"]:
+        grown.setdefault(row["chick"], []).append((float(row["time"]), float(row["weight"])))
+    frame, shapes = Frame(21, 0, 400), []
+    for k, chick in enumerate(list(grown)[2:50:6]):
+        x, y = np.array(grown[chick]).T
+        style = f'fill="none" stroke="{COLOURS[k % 5]}" stroke-width="2"'
+        shapes.append(f'<polyline points="{frame.points(x, y)}" {style}/>')
+    return [*shapes, *scale("400 g", "21 days")], [(BLUE, "eight of fifty chicks")]
+
+
+def late(page: Names) -> Drawn:
+    """Return how many flights wait for their labels."""
+    waiting = np.array(page["waiting"], dtype=float)
+    frame = Frame(1, 0, 1.15 * waiting.max())
+    return [
+        frame.area(np.zeros(len(waiting)), waiting, ORANGE),
+        *scale(f"{frame.high:.0f}"),
+    ], [(ORANGE, "flights in the air, whose labels wait")]
+
+
 PICTURES: dict[str, Callable[[Names], Drawn]] = {
-    each.__name__: each for each in (passengers, flights, drift, phishing, digits, polls)
+    "passengers": passengers,
+    "flights": flights,
+    "drift": drift,
+    "phishing": phishing,
+    "digits": digits,
+    "keys": keys,
+    "polls": polls,
+    "weather": weather,
+    "ads": ads,
+    "shares": shares,
+    "call": call,
+    "late": late,
 }
 
 
