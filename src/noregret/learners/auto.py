@@ -79,8 +79,7 @@ class Auto(Banked):
         The members and rules of the bank: 2, or 1 for those of version 0.1, as in its models and
         certificates.
     members
-        ``all``, or ``linear`` for a bank without trees: about five times as fast, and never better
-        than ``all`` by much.
+        ``all``, or ``linear`` for a bank without trees, which is several times as fast.
 
     Examples
     --------
@@ -119,7 +118,7 @@ class Auto(Banked):
                 r" $\pi_k$ its prior weight and $n$ their number; $\ell_t$ are their losses in"
                 r" round $t$, $w_t$ their weights and $\eta_t = \ln n/\Delta_{t-1}$ the rate. The"
                 r" cost of mixing $\Delta_T$ is measured; it is never more than the first factor of"
-                r" [auto](#theorem-auto) allows, and small where the leading learners agree."
+                r" ``auto`` allows, and small where the leading learners agree."
                 r" $o_k$ is the part of the regret to $k$ that clipping of outlying outcomes"
                 r" and limits on losses far beyond the usual left out"
             ),

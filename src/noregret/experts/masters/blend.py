@@ -122,7 +122,7 @@ class Blend(Master):
             name="blend-average",
             quantity="loss",
             formula=r"L_A \le 1.01\,L_{\mathrm{average}} + 2m",
-            plain="loss <= 1.01 x the loss of the average + 2 m",
+            plain="loss <= 1.01 times the loss of the average + 2 m",
             where=(
                 "$m$ is the largest loss in a round of AdaHedge's mixture beyond that of the"
                 " average; the average is that of the experts awake, by their prior"

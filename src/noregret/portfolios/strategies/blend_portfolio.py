@@ -66,7 +66,7 @@ class BlendPortfolio(Strategy):
     >>> strategy = BlendPortfolio()
     >>> strategy.learn_many([[1.2, 1.0], [1.1, 1.0]] * 20)
     >>> max(strategy.parts, key=strategy.parts.get)
-    'ons-portfolio, proven'
+    'buy-and-hold'
 
     References
     ----------

@@ -43,7 +43,7 @@ NOT_HERE = (
 )
 # Learners of one command line: a grid may have many by mistake.
 MAX_LEARNERS = 1_000
-EXAMPLE = "noregret tournament DATA.csv --target COLUMN --learner auto --learner vaw:penalty=0.1,1"
+EXAMPLE = "noregret tournament DATA.csv --target Y --learner auto --learner vaw"
 OPTIONS = [
     *(each for each in one_learner.OPTIONS if not {*each.names} & {*NOT_HERE}),
     ask.LEARNER.but(
