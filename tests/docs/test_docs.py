@@ -348,6 +348,20 @@ def test_lessons_are_notebooks_too(tmp_path: Path) -> None:
         assert not any("```" in line for each in cells for line in each["source"])
 
 
+def test_the_gallery_shows_all_its_pages_with_their_pictures() -> None:
+    overview = (DOCS / "gallery.md").read_text(encoding="utf-8")
+    menu = (DOCS / "index.md").read_text(encoding="utf-8")
+    cards = re.findall(r"^:link: (gallery-\w+)$", overview, re.MULTILINE)
+    assert sorted(cards) == sorted(page.stem for page in DOCS.glob("gallery-*.md"))
+    for name in cards:
+        page = (DOCS / f"{name}.md").read_text(encoding="utf-8")
+        assert re.search(rf"!\[[^\]]{{20,}}\]\(_static/{name}\.svg\)", page), name
+        assert f":img-top: _static/{name}.svg\n:img-alt: " in overview, name
+        assert f"<{name}>\n" in menu, name
+        assert "## The certificate\n" in page or "print(certificate)" in page, name
+        assert "## What to learn from it\n" in page, name
+
+
 def test_every_error_is_on_the_page_of_errors() -> None:
     page = (DOCS / "troubleshooting.md").read_text(encoding="utf-8")
     parts = " ".join(re.findall(r"{error-messages} (.*)", page)).split()
