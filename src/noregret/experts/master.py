@@ -16,7 +16,7 @@ from noregret.base.expert_losses import expert_loss
 from noregret.checks import truth
 from noregret.errors import BadExample, NoRegretError
 from noregret.experts.engine.round import RoundCalls
-from noregret.limits import MAX_VALUE
+from noregret.limits import MAX_EXPERT_LOSS, MAX_VALUE
 from noregret.proof.game.table_player import TablePlayer
 
 if TYPE_CHECKING:
@@ -202,6 +202,33 @@ class Master(RoundCalls, TablePlayer):
             predictions,
             weights,
         )
+
+    def _forecast_rows(self, X: Floats, predictions: Floats, weights: Floats | None = None) -> None:
+        """Fill in the forecast of each row without learning; a row that is refused keeps NaN.
+
+        ``weights``, if not None, are filled in too.
+        """
+        for row, each in enumerate(X):
+            try:
+                predictions[row] = self.predict_one(each)
+            except BadExample:
+                continue
+            if weights is not None:
+                awake = ~np.isnan(each)
+                weights[row] = self.weights(awake) if self.width else awake / awake.sum()
+
+    def _losses_of(self, X: Floats, y: Floats, said: Floats, weights: Floats | None) -> Floats:
+        """Return the losses of forecasts; if experts are drawn, the mean loss under the weights."""
+        cost = self._round.cost
+        of = expert_loss(
+            cost if type(cost).__name__ == "PythonLoss" else cost.name,
+            cost.parameter if cost.name == "quantile" else None,
+        )
+        with np.errstate(all="ignore"):
+            if not self._round.pays_expected or weights is None:
+                return np.asarray(np.minimum(of.value(said, y), MAX_EXPERT_LOSS))
+            each = np.minimum(of.value(X, y[:, None]), MAX_EXPERT_LOSS)
+            return np.asarray(np.where(weights > 0, weights * each, 0.0).sum(axis=1))
 
     def _check_block(self, X: Floats) -> None:
         """Check the width of a block; the first sets the number of experts."""

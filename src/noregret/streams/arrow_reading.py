@@ -109,7 +109,7 @@ class ArrowReading(TableReading):
         if len(kinds) < len(schema):
             twice = Counter(schema.names).most_common(1)[0][0]
             raise BadExample(f"two columns are called {twice!r}", "rename one", file=path)
-        for name in (*self.options.categories, *self.options.text, self.options.group):
+        for name in (*self.options.categories, *self.options.text, *self.options.labels):
             if name in kinds:
                 kinds[name] = "text"
         times = self.days | self.iso_times

@@ -49,7 +49,8 @@ class Block:
     bytes of input read up to it. ``booleans`` is True if outcomes are written as true and false.
     ``tags`` holds a text for each row: its tag, or, in JSON, the values of columns to pass on.
     ``keys`` holds the id of each row whose outcome comes later or has come for an earlier row.
-    ``groups`` holds the group number of each row, if there are groups. If rows were filtered out,
+    ``groups`` holds the group number of each row, if there are groups, and ``batches`` that of its
+    batch. If rows were filtered out,
     ``read`` is the number of rows read, and ``numbers`` the index of each row among them. If
     outcomes are text, ``y`` holds positions in ``values``; if they are classes, in ``classes``.
     ``bases`` are the initial predictions, if any row has one: ``y`` is what is left to predict, and
@@ -66,6 +67,7 @@ class Block:
     faults: list[Fault] = field(default_factory=list)
     booleans: bool = False
     groups: NDArray[np.int64] | None = None
+    batches: NDArray[np.int64] | None = None
     read: int | None = None
     numbers: NDArray[np.int64] | None = None
     values: list[str] | None = None
@@ -124,6 +126,7 @@ def only(block: Block, keep: NDArray[np.bool_]) -> Block:
         tags=None if block.tags is None else picked(block.tags, kept),
         keys=None if block.keys is None else [block.keys[k] for k in kept.tolist()],
         groups=None if block.groups is None else block.groups[keep],
+        batches=None if block.batches is None else block.batches[keep],
         numbers=None if block.numbers is None else block.numbers[keep],
         faults=[f._replace(row=int(keep[: f.row].sum())) for f in block.faults],
     )
@@ -146,6 +149,7 @@ def until(block: Block, row: int, faults: list[Fault]) -> Block:
         tags=None if block.tags is None else block.tags[:row],
         keys=None if block.keys is None else block.keys[:row],
         groups=None if block.groups is None else block.groups[:row],
+        batches=None if block.batches is None else block.batches[:row],
         numbers=None if block.numbers is None else block.numbers[:row],
         faults=faults,
     )

@@ -54,6 +54,7 @@ class Table(NamedTuple):
     y: Floats  # NaN for a row without an outcome
     whole: bool = False  # whether the numbers have the intercept in place already
     groups: Category | None = None  # which rows belong together
+    batches: Category | None = None  # which of them come at the same time
     bags: tuple[Bag, ...] = ()  # the words of columns of free text
     values: list[str] | None = None  # of outcomes that are text: y holds positions in it
 
@@ -80,7 +81,7 @@ class Roles:
         self.options, self.kinds, self.where = options, kinds, where
         check_columns(names, options, where, needs_target)
         self.target = options.target if needs_target else None
-        apart = (options.target, options.group, *options.drop)
+        apart = (options.target, *options.labels, *options.drop)
         used = [name for name in names if name not in apart]
         if options.keep:
             used = [name for name in used if name in options.keep]
@@ -188,8 +189,9 @@ class Roles:
     @property
     def columns(self) -> list[str]:
         """The columns to read."""
-        apart = [name for name in (self.target, self.options.group) if name is not None]
-        return [*self.numbers, *self.times, *self.categories, *self.words, *apart]
+        apart = [] if self.target is None else [self.target]
+        named = [*self.categories, *self.words, *apart, *self.options.labels]
+        return [*self.numbers, *self.times, *named]
 
     @property
     def dense_names(self) -> list[str]:
@@ -227,7 +229,7 @@ def check_columns(names: Sequence[str], options: Options, where: str, needs_targ
             file=where,
         )
     named = [options.target] if needs_target and options.target is not None else []
-    named += [] if options.group is None else [options.group]
+    named += options.labels
     for column in (
         *named,
         *options.drop,
@@ -337,8 +339,10 @@ def encoded(table: Any, roles: Roles) -> Table:
         columns |= by_feature
         parts += found
     parts += [as_category(table.column(name), name, roles.where) for name in roles.categories]
-    group = roles.options.group
-    groups = None if group is None else as_category(table.column(group), group, roles.where)
+    groups, batches = (
+        None if name is None else as_category(table.column(name), name, roles.where)
+        for name in (roles.options.group, roles.options.batch)
+    )
     y, values = np.full(rows, np.nan), None
     if roles.target is not None:
         y, values = outcomes_of(table.column(roles.target), roles)
@@ -348,7 +352,7 @@ def encoded(table: Any, roles: Roles) -> Table:
 
         bags = tuple(bag_of(table.column(name), name) for name in roles.words)
     made = combined(columns, parts, bags, roles, rows)
-    return made._replace(groups=groups, y=y, values=values)
+    return made._replace(groups=groups, batches=batches, y=y, values=values)
 
 
 def combined(

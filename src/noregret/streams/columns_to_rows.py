@@ -38,10 +38,11 @@ def faults_of(
             }
     if options.missing == ASLEEP:
         found |= unfit_forecasts(table, options)
-    if table.groups is not None:
-        for row in np.flatnonzero(table.groups.codes < 0).tolist():
-            what = f"column {table.groups.name!r} is empty: every row needs its group"
-            found[row] = BadExample(what, feature=table.groups.name)
+    for column, what in ((table.groups, "group"), (table.batches, "batch")):
+        for row in [] if column is None else np.flatnonzero(column.codes < 0).tolist():
+            assert column is not None
+            said = f"column {column.name!r} is empty: every row needs its {what}"
+            found[row] = BadExample(said, feature=column.name)
     return [Fault(row, error.at(place_of(row))) for row, error in sorted(found.items())]
 
 
@@ -156,11 +157,15 @@ def without(table: Table, rows: Sequence[int]) -> Table:
         missing=None if table.missing is None else table.missing[keep],
         categories=[category._replace(codes=category.codes[keep]) for category in table.categories],
         y=table.y[keep],
-        groups=None
-        if table.groups is None
-        else table.groups._replace(codes=table.groups.codes[keep]),
+        groups=kept(table.groups, keep),
+        batches=kept(table.batches, keep),
         bags=tuple(bag.kept(keep) for bag in table.bags),
     )
+
+
+def kept(column: Category | None, keep: NDArray[np.bool_]) -> Category | None:
+    """Return some rows of a column, if there is one."""
+    return None if column is None else column._replace(codes=column.codes[keep])
 
 
 def dense_rows(table: Table, options: Options) -> Floats:

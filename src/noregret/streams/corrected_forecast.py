@@ -22,6 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from noregret.base.plausible import Plausible
+from noregret.streams.batches import stretches
 from noregret.streams.parsing.recursive_least_squares import MAX_CORRECTED_EXPERTS, correct, fresh
 
 Floats = NDArray[np.float64]
@@ -58,9 +59,17 @@ class Correcting:
         self.experts = experts
         self.state = fresh(experts, penalty(experts) if ridge is None else ridge)
         self.guard = Plausible(experts)
+        # The open batch, what was learned before it, and whether a row of it is learned.
+        self.batch, self.before, self.begun = -1, self, False
 
     def correct(
-        self, X: Floats, columns: Any, at: int, y: Floats, rows: NDArray[np.int64] | None = None
+        self,
+        X: Floats,
+        columns: Any,
+        at: int,
+        y: Floats,
+        rows: NDArray[np.int64] | None = None,
+        batches: NDArray[np.int64] | None = None,
     ) -> None:
         """Fill a column of rows with corrected forecasts, learning from each outcome on the way.
 
@@ -76,9 +85,48 @@ class Correcting:
             The outcomes; a row whose outcome is NaN is corrected, but not learned from.
         rows
             The rows to process, in this order; all by default.
+        batches
+            The batch of each of these rows: rows of a batch are corrected with what was learned
+            before it. By default each row is a batch of its own.
         """
         chosen = np.arange(len(X)) if rows is None else np.ascontiguousarray(rows, dtype=np.int64)
         places = np.asarray(columns, dtype=np.int32)
+        if batches is None:
+            self.in_turn(X, places, at, y, chosen)
+            return
+        for part, together in stretches(batches, self.batch):
+            if together:
+                self.at_once(X, places, at, y, chosen[part], int(batches[part.start]))
+            else:
+                self.in_turn(X, places, at, y, chosen[part])
+
+    def at_once(
+        self, X: Floats, places: Any, at: int, y: Floats, rows: NDArray[np.int64], batch: int
+    ) -> None:
+        """Correct rows of a batch with what was learned before it; then learn from them."""
+        if batch != self.batch:
+            self.batch, self.before, self.begun = batch, self.copy(), False
+        # Until one is learned, rows are corrected in turn with what was learned before the batch.
+        learned = np.flatnonzero(~np.isnan(y[rows]))
+        first = 0 if self.begun else int(learned[0]) + 1 if len(learned) else len(rows)
+        self.begun |= len(learned) > 0
+        later = rows[first:]
+        table = np.ascontiguousarray(X[later])
+        self.before.correct(table, places, at, np.full(len(later), np.nan))
+        self.in_turn(X, places, at, y, rows)
+        X[later, at] = table[:, at]
+
+    def copy(self) -> Correcting:
+        """Return a copy that learns for itself."""
+        made = Correcting(self.experts)
+        made.state = (self.state[0].copy(), self.state[1].copy(), self.state[2].copy())
+        made.guard.set_state(*self.guard.get_state(), self.experts)
+        return made
+
+    def in_turn(
+        self, X: Floats, places: Any, at: int, y: Floats, chosen: NDArray[np.int64]
+    ) -> None:
+        """Correct each of some rows, and learn from its outcome."""
         forecasts = X[np.ix_(chosen, places)]
         absurd = self.guard.absurd(forecasts, y[chosen])
         if not absurd.any():

@@ -56,7 +56,7 @@ def columns_in(
         if mark := decimal_of(there(values), delimiter, share):
             kinds[name], decimals[name] = NUMBER, mark
     texts = {name: table.column(name).to_pylist() for name in kinds if kinds[name] == TEXT}
-    apart = {*decimals, *options.drop, *options.categories, *options.text, options.group}
+    apart = {*decimals, *options.drop, *options.categories, *options.text, *options.labels}
     plain = [name for name in table.column_names if kinds[name] == NUMBER and name not in apart]
     plain = [n for n in plain if may_be_written(n) and (not options.keep or n in options.keep)]
     if COMMA in decimals.values() and plain:

@@ -16,15 +16,15 @@ MIN_NUMBER_SHARE = 0.5
 Lines = Sequence[tuple[int, Any]]
 
 
-def kinds_of(examples: Lines, apart: str | None) -> dict[str, str]:
-    """Return the kind of values of each field in the first lines; ``apart`` holds text."""
+def kinds_of(examples: Lines, apart: Sequence[str]) -> dict[str, str]:
+    """Return the kind of values of each field in the first lines; ``apart`` hold text."""
     values: dict[str, list[Any]] = {}
     for _, example in examples:
         if isinstance(example, dict):
             for name, value in example.items():
                 values.setdefault(name, []).append(value)
     return {
-        name: TEXT if name == apart else kind_of(found) for name, found in sorted(values.items())
+        name: TEXT if name in apart else kind_of(found) for name, found in sorted(values.items())
     }
 
 
@@ -48,7 +48,7 @@ def table_of(examples: Lines, roles: Roles) -> tuple[Table, list[int], list[BadE
     known = {*roles.kinds}
     rows: list[list[float]] = []
     outcomes: list[float] = []
-    groups: list[str] = []
+    labels: dict[str, list[str]] = {name: [] for name in options.labels}
     lines: list[int] = []
     faults: list[BadExample] = []
     for line, example in examples:
@@ -60,16 +60,20 @@ def table_of(examples: Lines, roles: Roles) -> tuple[Table, list[int], list[BadE
         rows.append(row)
         outcomes.append(outcome)
         lines.append(line)
-        group = None if options.group is None else example.get(options.group)
-        groups.append("" if group is None else str(group))
+        for name, values in labels.items():
+            label = example.get(name)
+            values.append("" if label is None else str(label))
     names = roles.dense_names
     X = np.ones((len(rows), len(names)))
     X[:, roles.expert_places] = np.array(rows, dtype=float).reshape(len(rows), -1)
     if options.add and rows:
         summaries(X, roles)
-    category = None if options.group is None else category_of(options.group, groups)
+    groups, batches = (
+        None if name is None else category_of(name, labels[name])
+        for name in (options.group, options.batch)
+    )
     y = np.array(outcomes, dtype=float)
-    return Table(roles.numbers, X, None, [], y, True, category), lines, faults
+    return Table(roles.numbers, X, None, [], y, True, groups, batches), lines, faults
 
 
 def category_of(name: str, values: list[str]) -> Category:

@@ -140,6 +140,10 @@ class Options:
         A column that assigns rows to groups; it is not a feature.
     only
         The only group to use.
+    batch
+        With ``asleep``, a column with the same value in rows that come together, such as a date:
+        all of them are forecast before any of their outcomes is learned. Rows of a batch follow
+        each other in their group; the column is not an expert.
     prices
         For games over tables: rows are prices, and each is divided by the previous one.
     written_numbers, decimal_commas
@@ -182,6 +186,7 @@ class Options:
     add: tuple[str, ...] = ()
     group: str | None = None
     only: str | None = None
+    batch: str | None = None
     prices: bool = False
     written_numbers: tuple[str, ...] = ()
     decimal_commas: tuple[str, ...] = ()
@@ -226,12 +231,21 @@ class Options:
         if self.missing != ASLEEP:
             if self.add:
                 raise ValueError("add makes experts of experts: it needs missing='asleep'")
+            if self.batch is not None:
+                raise ValueError("batches are of forecasts: they need missing='asleep'")
         elif odd := [n for n in NOT_FOR_EXPERTS if getattr(self, n) != getattr(type(self), n, ())]:
             raise ValueError(f"with missing='asleep' columns are experts: leave {odd[0]} out")
+        if self.batch is not None and self.batch in (self.group, self.target):
+            raise ValueError(f"{self.batch!r} is the group or target: batches need another column")
         if self.only is not None:
             if self.group is None:
                 raise ValueError("only names a group: say which column holds the groups")
             object.__setattr__(self, "only", str(self.only))
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """The columns that say which rows belong together: those of groups and of batches."""
+        return tuple(name for name in (self.group, self.batch) if name is not None)
 
     def transforms(self) -> tuple[str, ...]:
         """Return all options that differ from the defaults, as certificates list them."""

@@ -41,6 +41,7 @@ from noregret.streams.parsing.scaling import Scaler
 from noregret.streams.stream import Reading, State, Stream
 
 if TYPE_CHECKING:
+    from noregret.streams.batches import InOrder
     from noregret.streams.corrected_forecast import Correcting
 
 # Names of other groups that are kept, to suggest a similar one if the requested one is missing, and
@@ -62,6 +63,8 @@ class TableReading(Reading):
         # Whether to yield rows without an outcome.
         self.without_outcomes = False
         self.groups: dict[str, int] = {}  # numbers in order of first appearance
+        self.batch_numbers: dict[str, int] = {}  # the same
+        self.in_order: dict[int, InOrder] = {}  # the batches of each group
         self.others: dict[str, None] = {}  # other groups than the one in use
         self.correcting: dict[int, Correcting] = {}
         self.growth = Growth()
@@ -121,7 +124,7 @@ class TableReading(Reading):
         options = self.options
         if options.missing == ASLEEP or (options.target is None and self.learning):
             return
-        apart = {options.target, options.group, options.id, *options.drop, *options.categories}
+        apart = {options.target, *options.labels, options.id, *options.drop, *options.categories}
         for name, values in columns.items():
             used = name not in apart and (not options.keep or name in options.keep)
             if used and name not in options.text and name not in self.days:
@@ -177,7 +180,7 @@ class TableReading(Reading):
         options = self.options
         if self.at_once or not options.sniff or options.missing == ASLEEP or not self.learning:
             return
-        apart = {options.target, options.group, *options.drop, *options.categories, *options.time}
+        apart = {options.target, *options.labels, *options.drop, *options.categories, *options.time}
         apart |= self.days.keys() | self.iso_times.keys()
         for name, values in columns.items():
             used = name not in apart and (not options.keep or name in options.keep)
@@ -303,7 +306,10 @@ class TableReading(Reading):
         block = Block(rows, table.y, place_of, mark, size, faults=faults)
         block.booleans, block.values = self.has_boolean_outcomes, table.values
         if table.groups is not None:
-            block.groups = self.numbered(table.groups)
+            block.groups = numbered(table.groups, self.groups)
+        if table.batches is not None:
+            block.batches = numbered(table.batches, self.batch_numbers)
+            self.check_batches(block)
         return block
 
     def look_at(self, table: Table) -> None:
@@ -341,13 +347,19 @@ class TableReading(Reading):
             self.growth.told |= {*self.many.columns}  # of which ManyValues tells
             self.growth.note(names, rows, texts, self.paths[0])
 
-    def numbered(self, column: Category) -> NDArray[np.int64]:
-        """Return the group number of each row, in order of first appearance."""
-        codes, first = np.unique(column.codes, return_index=True)
-        places = np.zeros(len(column.values), dtype=np.int64)
-        for code in codes[np.argsort(first)].tolist():
-            places[code] = self.groups.setdefault(column.values[code], len(self.groups))
-        return places[column.codes]
+    def check_batches(self, block: Block) -> None:
+        """Raise an error for a batch that comes back after another of its group."""
+        from noregret.streams.batches import InOrder
+
+        assert block.batches is not None
+        for group, rows in rows_of_groups(block):
+            row = self.in_order.setdefault(group, InOrder()).first_back(block.batches[rows])
+            if row is not None:
+                name = list(self.batch_numbers)[int(block.batches[rows[row]])]
+                raise NoRegretError(
+                    f"the batch {name!r} of column {self.options.batch!r} comes back after another",
+                    "sort the rows, so that those of a batch follow each other",
+                ).at(block.place_of(int(rows[row])))
 
     def complete(self, block: Block) -> None:
         """Fill in the corrected forecasts, in order."""
@@ -360,7 +372,8 @@ class TableReading(Reading):
         for group, rows in rows_of_groups(block):
             if group not in self.correcting:
                 self.correcting[group] = Correcting(len(experts))
-            self.correcting[group].correct(block.X, experts, at, block.y, rows)
+            batches = None if block.batches is None else block.batches[rows]
+            self.correcting[group].correct(block.X, experts, at, block.y, rows, batches)
 
     @property
     def has_boolean_outcomes(self) -> bool:
@@ -391,6 +404,15 @@ class TableReading(Reading):
             if self.options.intercept and self.scaler is not None:
                 at = roles.dense_names.index(INTERCEPT)
                 self.scaler.leave_out([int(places[at])])
+
+
+def numbered(column: Category, numbers: dict[str, int]) -> NDArray[np.int64]:
+    """Return the number of each row's value, in order of first appearance; new ones are added."""
+    codes, first = np.unique(column.codes, return_index=True)
+    places = np.zeros(len(column.values), dtype=np.int64)
+    for code in codes[np.argsort(first)].tolist():
+        places[code] = numbers.setdefault(column.values[code], len(numbers))
+    return places[column.codes]
 
 
 def rows_of_groups(block: Block) -> Iterator[tuple[int, NDArray[np.int64]]]:

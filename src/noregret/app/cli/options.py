@@ -225,6 +225,13 @@ GROUP = option(
     metavar="COLUMN",
     help="The column that names the series of each row; every series is mixed separately.",
 )
+BATCH = option(
+    INPUT,
+    "--batch",
+    metavar="COLUMN",
+    help="The column that is the same in rows that come together, such as a date: all of them are"
+    " forecast before any outcome is learned.",
+)
 ONLY = option(INPUT, "--only", metavar="GROUP", help="Use only this group.")
 
 LEARNER = option(

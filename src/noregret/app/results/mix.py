@@ -102,6 +102,9 @@ class MixResult(Result):
         Columns of numbers that were left out as no forecasts, each with the reason.
     open_rows
         Rows whose outcome is still to come: predicted, not learned from.
+    batches, waited
+        The number of batches, None if there are none, and the loss that waiting for their outcomes
+        has added.
     """
 
     kind: ClassVar[str] = "mix"
@@ -120,6 +123,8 @@ class MixResult(Result):
     left_out: tuple[str, ...] = ()
     no_forecasts: dict[str, str] = field(default_factory=dict)
     open_rows: int = 0
+    batches: int | None = None
+    waited: float = 0.0
 
     @property
     def best(self) -> Expert | None:

@@ -202,6 +202,10 @@ def chosen(
             from noregret.proof.theorems.delay import in_time
 
             checked.append(in_time(evidence))
+        if evidence.late_rows:
+            from noregret.proof.theorems.delay import waited
+
+            checked.append(waited(evidence))
         findings = tuple(found for found in checked if found is not None)
         if all(surely(found) for found in findings):
             return theorem, findings
@@ -231,7 +235,7 @@ def promised(
         low = high = math.nan if told is None else told
     bound = holds = None
     if theorem.bound is not None and all(surely(found) for found in findings):
-        bound = theorem.bound(evidence)
+        bound = theorem.bound(evidence) + evidence.waited
         rounding = rounding_of(theorem, evidence)
         holds = within(low, high, bound, evidence.loss, rounding, evidence.bound_tolerance)
     return Promise(

@@ -28,6 +28,7 @@ from noregret.proof.record.table import Figures, Table
 from noregret.streams.stream import Stream
 
 if TYPE_CHECKING:
+    from noregret.proof.game.batching import Batching
     from noregret.proof.theorems.table_evidence import TableEvidence
 
 Floats = NDArray[np.float64]
@@ -79,6 +80,7 @@ class TableGame(PlayedGame):
         self.player = self.learner = player
         self.table, self.keep = Table(memory), keep
         self.points: list[Point] = []
+        self.batching: Batching | None = None  # of rows that come in batches
         self.before = self.after = self._figures()
         self._mark = sys.maxsize if keep == "nothing" else self.before.rounds + 1
         self.playing = False
@@ -165,8 +167,24 @@ class TableGame(PlayedGame):
             Filled in for rows that are played; weights are those of a master over experts.
         """
         X, y = self._arranged(block), block.y
-        if predictions is None and self._predictions is not None:
-            predictions = np.full(len(X), np.nan)
+        if block.batches is not None and len(X):
+            self._play_batches(X, block, refuse, predictions, weights)
+        else:
+            if predictions is None and self._predictions is not None:
+                predictions = np.full(len(X), np.nan)
+            self._play_in_turn(X, y, refuse, predictions, weights)
+        if block.fault is not None:
+            raise block.fault.at(round=self.player.rounds + 1)
+
+    def _play_in_turn(
+        self,
+        X: Floats,
+        y: Floats | None,
+        refuse: Refuse | None,
+        predictions: Floats | None,
+        weights: Floats | None,
+    ) -> None:
+        """Play rows one after the other, without those that are refused."""
         start = 0
         while start < len(X):
             before = self.player.rounds
@@ -181,8 +199,46 @@ class TableGame(PlayedGame):
                     predictions[row] = np.nan
                 refuse(row, error)
                 start = row + 1
-        if block.fault is not None:
-            raise block.fault.at(round=self.player.rounds + 1)
+
+    def _play_batches(
+        self,
+        X: Floats,
+        block: TableBlock,
+        refuse: Refuse | None,
+        predictions: Floats | None,
+        weights: Floats | None,
+    ) -> None:
+        """Play rows that come in batches."""
+        y, batches = block.y, block.batches
+        if y is None or batches is None:
+            raise NoRegretError("rows in batches need outcomes", "name the target")
+        said = np.full(len(X), np.nan) if predictions is None else predictions
+        noted, self._predictions = self._predictions, None
+
+        def in_turn(part: slice, filled: Floats, used: Floats | None) -> None:
+            found = None if refuse is None else partial(refuse_after, part.start, refuse)
+            self._play_in_turn(X[part], y[part], found, filled, used)
+
+        try:
+            self.in_batches.play(X, y, batches, in_turn, said, weights)
+        finally:
+            self._predictions = noted
+            if noted is not None:
+                noted.append(said[~np.isnan(said)])
+
+    @property
+    def in_batches(self) -> Batching:
+        """The record of batches, from the first of them on."""
+        if self.batching is None:
+            from noregret.proof.game.batching import Batching
+
+            self.batching = Batching(self.player)
+        return self.batching
+
+    @property
+    def waited(self) -> float:
+        """The loss that forecasting in batches has added."""
+        return 0.0 if self.batching is None else self.batching.waited
 
     def _arranged(self, block: TableBlock) -> Floats:
         """Return the rows with columns in the order of earlier rows."""
@@ -254,13 +310,15 @@ class TableGame(PlayedGame):
             now.rounds - before.rounds,
             now.loss - before.loss,
             None if now.mistakes is None else now.mistakes - (before.mistakes or 0),
-            self.player.regret_so_far() if whole else None,
-            self.player.bound_so_far() if whole else None,
+            plus(self.player.regret_so_far(), self.waited) if whole else None,
+            plus(self.player.bound_so_far(), self.waited) if whole else None,
         )
 
     def _figures(self) -> Figures:
-        player = self.player
-        return Figures(player.rounds, player.total_loss, player.mistakes)
+        player, waited, mistakes = self.player, self.waited, self.player.mistakes
+        if mistakes is not None and waited:  # of masters that vote, whose losses they are
+            mistakes = type(mistakes)(mistakes + waited)
+        return Figures(player.rounds, player.total_loss + waited, mistakes)
 
     # The figures.
 
@@ -358,6 +416,8 @@ class TableGame(PlayedGame):
         answers = self.answers if answers is None else answers
         found: TableEvidence = self.player.evidence(self.table, given, limits, answers)
         found.settle(self.before, self.after, self.names)
+        if self.batching is not None:
+            found.late_rows, found.waited = self.batching.late_rows, self.batching.waited
         return found
 
     def __getstate__(self) -> dict[str, Any]:
@@ -372,6 +432,16 @@ class TableGame(PlayedGame):
             self.player.check_names(self.names)
         elif self.width and isinstance(self.player, TablePlayer):
             self.player._check_width(self.width)
+
+
+def refuse_after(start: int, refuse: Refuse, row: int, error: NoRegretError) -> None:
+    """Refuse a row of a part that begins at ``start``."""
+    refuse(start + row, error)
+
+
+def plus(figure: float | None, more: float) -> float | None:
+    """Return a sum; None if the figure is not known."""
+    return None if figure is None else figure + more
 
 
 def length_of(source: Any) -> int | None:

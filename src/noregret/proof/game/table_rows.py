@@ -32,7 +32,7 @@ class TableBlock(NamedTuple):
     """Some rows of a table.
 
     ``fault`` is the error of the row after the last, if any; ``place_of`` returns the place of a
-    row.
+    row, and ``batches`` are the numbers of the rows' batches, if they come in batches.
     """
 
     X: Floats
@@ -40,6 +40,7 @@ class TableBlock(NamedTuple):
     names: list[str] | None = None
     fault: NoRegretError | None = None
     place_of: Callable[[int], Place] | None = None
+    batches: NDArray[np.int64] | None = None
 
 
 def table_blocks(
@@ -320,4 +321,5 @@ def plain_blocks(reading: Reading) -> Iterator[TableBlock]:
         names = reading.names(0, reading.features) if reading.named else None
         fault = block.faults[0].error if stops else None
         y = None if stream.target is None else block.y
-        yield TableBlock(np.ascontiguousarray(block.X), y, names, fault, block.place_of)
+        X = np.ascontiguousarray(block.X)
+        yield TableBlock(X, y, names, fault, block.place_of, block.batches)

@@ -33,6 +33,9 @@ class BaseEvidence(ABC):
     # Updates between predictions and their own, over all rounds, and the first round with one.
     late_updates: int = 0
     first_delayed: int | None = None
+    # Rows forecast before an earlier outcome of their batch, and the loss that this added.
+    late_rows: int = 0
+    waited: float = 0.0
 
     def __init__(self, given: Mapping[str, Any], limits: Limits, answers: dict[Any, Any]) -> None:
         self.given, self.limits, self.answers = given, limits, answers

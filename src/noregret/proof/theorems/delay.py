@@ -66,6 +66,12 @@ def in_time(evidence: BaseEvidence) -> Finding:
     return Finding("delay = 0", 0, late, late == 0, evidence.first_delayed)
 
 
+def waited(evidence: BaseEvidence) -> Finding:
+    """Return the loss that forecasting in batches added, which is added to the bound too."""
+    name = "loss added by forecasting in batches, here and in the bound"
+    return Finding(name, None, evidence.waited, True)
+
+
 DELAYED = Theorem(
     name="delayed-gradient",
     quantity="regret",

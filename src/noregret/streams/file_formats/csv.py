@@ -168,7 +168,7 @@ class CsvReading(TableReading):
         places = self.vocabulary.positions(roles.dense_names)
         in_order = not len(self.vocabulary) or bool((places == np.arange(len(places))).all())
         simple = not self.absent and COMMA not in self.marks(roles.columns).values()
-        if roles.plain and all(numeric) and in_order and simple and self.options.group is None:
+        if roles.plain and all(numeric) and in_order and simple and not self.options.labels:
             numbers, at = {*roles.numbers}, {name: k for k, name in enumerate(roles.dense_names)}
             used = [at.get(name, -1) if name in numbers else -1 for name in self.header]
             if roles.target is not None:
@@ -244,7 +244,7 @@ class CsvReading(TableReading):
             kinds, self.decimals, texts = columns_in(sample, *form)
             self.find_texts(texts, self.paths[0])
             kinds |= self.days | self.iso_times
-        for words in (*self.options.categories, *self.options.text, self.options.group):
+        for words in (*self.options.categories, *self.options.text, *self.options.labels):
             if words in kinds:
                 kinds[words] = TEXT
                 self.decimals.pop(words, None)

@@ -100,7 +100,7 @@ class JsonlReading(TableReading):
         if raw.table is not None:
             examples, broken = one_by_one(lines_of(raw.piece.text()))
         if self.kinds is None:
-            self.kinds = kinds_of(examples, self.options.group)
+            self.kinds = kinds_of(examples, self.options.labels)
         table, lines, faults = table_of(examples, self.roles(path))
         return self.block_of(
             table,

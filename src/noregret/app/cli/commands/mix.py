@@ -52,6 +52,7 @@ OPTIONS = [
     ),
     ask.GROUP,
     ask.ONLY,
+    ask.BATCH,
     ask.switch(ask.INPUT, "--average", "Add the average and the median of all experts as experts."),
     ask.switch(
         ask.INPUT,
@@ -163,6 +164,8 @@ def mixing_options(given: Namespace, loss: str) -> Options:
         raise WrongUsage("use either --experts (columns to mix) or --drop (columns to leave out)")
     if given.only is not None and given.group is None:
         raise WrongUsage("--only names a group: name the column of groups too (--group)")
+    if given.batch is not None and given.batch in (given.target, given.group):
+        raise WrongUsage(f"--batch {given.batch} is the target or the group: name another column")
     if given.format not in (None, *TABLES):
         raise WrongUsage(
             f"forecasts must be a table ({', '.join(TABLES)}): got --format {given.format}"

@@ -17,6 +17,7 @@ from noregret.app.results.run import Outlook
 from noregret.base.params import plain
 from noregret.errors import NoRegretError
 from noregret.hindsight.proofs.answer import USUAL
+from noregret.proof.game.table_game import plus
 from noregret.proof.record.moment import Curve
 from noregret.streams.options import AVERAGE, MEDIAN
 
@@ -95,6 +96,8 @@ def result_of(mix: Mix, started: str, began: float) -> MixResult:
         no_forecasts=mix.no_forecasts,
         left_out=() if roles is None else tuple(roles.left_out),
         open_rows=notes.open_rows,
+        batches=batches_of(mix),
+        waited=float(sum(series.game.waited for series in mix.series.values())),
     )
 
 
@@ -153,8 +156,17 @@ def experts_of(mix: Mix) -> tuple[Expert, ...]:
 
 def regret_of(mix: Mix) -> tuple[float | None, float | None]:
     """Return the regret against the best expert and its bound, summed over all series."""
-    masters = [series.master for series in mix.series.values() if series.master.rounds]
-    return sum_of(m.regret_so_far() for m in masters), sum_of(m.bound_so_far() for m in masters)
+    played = [series for series in mix.series.values() if series.master.rounds]
+    regrets = (plus(each.master.regret_so_far(), each.game.waited) for each in played)
+    bounds = (plus(each.master.bound_so_far(), each.game.waited) for each in played)
+    return sum_of(regrets), sum_of(bounds)
+
+
+def batches_of(mix: Mix) -> int | None:
+    """Return the number of batches in all series; None if rows do not come in batches."""
+    if mix.stream.options.batch is None:
+        return None
+    return sum(series.game.in_batches.count for series in mix.series.values())
 
 
 def sum_of(numbers: Iterable[float | None]) -> float | None:

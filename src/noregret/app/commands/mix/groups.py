@@ -13,6 +13,7 @@ from noregret.errors import NoRegretError
 from noregret.hindsight.experts import best_convex
 from noregret.hindsight.proofs.answer import Limits
 from noregret.hindsight.rows import Rows
+from noregret.proof.game.table_rows import TableBlock
 from noregret.streams.options import AVERAGE
 
 if TYPE_CHECKING:
@@ -44,7 +45,7 @@ def table_of_groups(mix: Mix) -> Iterator[Group]:
         yield Group(
             name,
             master.rounds,
-            master.total_loss,
+            series.total,
             float("nan") if at is None else float(losses[at]),
             mix.names[best],
             float(losses[best]),
@@ -98,5 +99,7 @@ def certificate_of(mix: Mix, group: str, kept: Kept) -> Certificate:
     game = master._new_game(progress=False)
     read = replace(options, only=group, **mix.reading.found())
     game.describe(read.transforms(), options.target, mix.names)
-    made: Certificate = game.play(kept.X, kept.y).certificate()
+    with game.recorded():
+        game.play_block(TableBlock(kept.X, kept.y, list(mix.names), batches=kept.batches))
+    made: Certificate = game.certificate()
     return made

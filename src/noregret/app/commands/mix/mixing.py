@@ -167,12 +167,13 @@ class Mix:
             series = self.series_of(group)
             refuse = partial(self.left_out.refuse, block, rows, kept)
             if not grouped:
-                series.play(X, y, predictions, weights, refuse)
+                series.play(X, y, predictions, weights, refuse, block.batches)
                 continue
             said = np.full(len(rows), np.nan)
             used = None if weights is None else np.full((len(rows), X.shape[1]), np.nan)
             first = series.master.rounds
-            series.play(X[rows], y[rows], said, used, refuse)
+            batches = None if block.batches is None else block.batches[rows]
+            series.play(X[rows], y[rows], said, used, refuse, batches)
             learned = rows[kept[rows] & ~np.isnan(y[rows])]
             at[learned] = first + np.arange(len(learned))
             predictions[rows] = said
@@ -181,7 +182,8 @@ class Mix:
         numbers = numbers_of(block, self.seen)
         groups = np.zeros(len(y), np.int64) if block.groups is None else block.groups
         rounds = at if self.grouped else None
-        return Rows(numbers, groups, X, y, predictions, weights, rounds).only(kept)
+        played = Rows(numbers, groups, X, y, predictions, weights, rounds, block.batches)
+        return played.only(kept)
 
     def series_of(self, group: int) -> Series:
         """Return a series; a new one gets its own master."""
@@ -224,7 +226,7 @@ class Mix:
     @property
     def total(self) -> float:
         """Cumulative loss."""
-        return float(sum(series.master.total_loss for series in self.series.values()))
+        return float(sum(series.total for series in self.series.values()))
 
     @property
     def mean(self) -> float:

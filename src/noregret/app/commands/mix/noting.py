@@ -22,7 +22,7 @@ class Rows(NamedTuple):
     ``numbers`` are their row numbers in the data, ``groups`` the series they belong to; ``X`` and
     ``y`` hold forecasts and outcomes, ``predictions`` the combined forecasts. ``weights`` are those
     of the experts (None if not needed), and ``at`` the round numbers within each series (None if
-    there is only one series).
+    there is only one series). ``batches`` are the numbers of the rows' batches, if there are any.
     """
 
     numbers: Floats
@@ -32,6 +32,7 @@ class Rows(NamedTuple):
     predictions: Floats
     weights: Floats | None = None
     at: NDArray[np.int64] | None = None
+    batches: NDArray[np.int64] | None = None
 
     def only(self, which: NDArray[np.bool_]) -> Rows:
         """Return some of the rows."""
@@ -119,14 +120,15 @@ class Notes:
             self.note_losses(rows)
             self.note_asleep(rows)
         if self.stored:
-            self.store.add(rows.groups, rows.X, rows.y, rows.predictions)
+            self.store.add(rows)
 
     def note_asleep(self, rows: Rows) -> None:
         """Add the loss of the mixture in rounds where experts have no forecast."""
         asleep = np.isnan(rows.X)
         if self.asleep is None or not asleep.any():
             return
-        if self.expected and rows.weights is None:
+        # An expert asleep has the loss of the mixture as it learned, not as it forecast batches.
+        if (self.expected and rows.weights is None) or rows.batches is not None:
             self.asleep = None
         else:
             self.asleep = self.asleep + np.where(asleep, self.paid(rows)[:, None], 0.0).sum(axis=0)

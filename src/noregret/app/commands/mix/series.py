@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from noregret.errors import BadExample, NoRegretError
-from noregret.proof.game.table_game import Refuse, TableGame
+from noregret.errors import BadExample
+from noregret.proof.game.table_game import Refuse, TableGame, refuse_after
 from noregret.proof.game.table_rows import TableBlock
 
 if TYPE_CHECKING:
@@ -45,6 +45,7 @@ class Series:
         predictions: Floats,
         weights: Floats | None,
         refuse: Refuse,
+        batches: NDArray[np.int64] | None = None,
     ) -> None:
         """Predict every row, and learn from those with an outcome.
 
@@ -56,7 +57,29 @@ class Series:
             Filled in; NaN for rows that are refused.
         refuse
             Called with the row and the error; it raises, or returns to leave the row out.
+        batches
+            The batch of each row: all rows of a batch are predicted before any is learned.
         """
+        if batches is None:
+            self.play_in_turn(X, y, predictions, weights, refuse)
+            return
+        self.master.check_names(self.names)
+
+        def in_turn(part: slice, filled: Floats, used: Floats | None) -> None:
+            left_out = partial(refuse_after, part.start, refuse)
+            self.play_in_turn(X[part], y[part], filled, used, left_out)
+
+        self.game.in_batches.play(X, y, batches, in_turn, predictions, weights)
+
+    def play_in_turn(
+        self,
+        X: Floats,
+        y: Floats,
+        predictions: Floats,
+        weights: Floats | None,
+        refuse: Refuse,
+    ) -> None:
+        """Predict each row, and learn from it before the next if it has an outcome."""
         for part, known in runs(~np.isnan(y)):
             if not known:
                 self.foresee(X, predictions, weights, part, refuse)
@@ -67,6 +90,11 @@ class Series:
                 predictions[part],
                 None if weights is None else weights[part],
             )
+
+    @property
+    def total(self) -> float:
+        """Cumulative loss of the forecasts."""
+        return float(self.master.total_loss + self.game.waited)
 
     def foresee(
         self,
@@ -87,11 +115,6 @@ class Series:
                 continue
             if weights is not None:
                 weights[row] = self.master.weights(awake)
-
-
-def refuse_after(start: int, refuse: Refuse, row: int, error: NoRegretError) -> None:
-    """Refuse a row of a part that begins at ``start``."""
-    refuse(start + row, error)
 
 
 def runs(flags: NDArray[np.bool_]) -> Iterator[tuple[slice, bool]]:

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from noregret.app.commands.mix.noting import Rows
 
 Floats = NDArray[np.float64]
 # Bytes of rows that are kept.
@@ -19,6 +22,7 @@ class Kept(NamedTuple):
     X: Floats
     y: Floats
     predictions: Floats
+    batches: NDArray[np.int64] | None = None
 
     def completed(self) -> Floats:
         """Return the forecasts; a missing one is that of the mixture."""
@@ -29,7 +33,7 @@ class Store:
     """Rows of several series as they come, or none if there are too many."""
 
     def __init__(self) -> None:
-        self.blocks: list[tuple[NDArray[np.int64], Floats, Floats, Floats]] = []
+        self.blocks: list[Rows] = []
         self.size = 0
 
     @property
@@ -37,20 +41,26 @@ class Store:
         """True if there were too many rows to keep."""
         return self.size > MEMORY
 
-    def add(self, groups: NDArray[np.int64], X: Floats, y: Floats, predictions: Floats) -> None:
+    def add(self, rows: Rows) -> None:
         """Keep rows."""
-        self.size += X.nbytes
+        self.size += rows.X.nbytes
         if self.is_full:
             self.blocks.clear()
         else:
-            self.blocks.append((groups, X, y, predictions))
+            self.blocks.append(rows._replace(weights=None))
 
     def series(self) -> Iterator[tuple[int, Kept]]:
         """Yield the series by their numbers, each with its rows in order."""
         if self.is_full or not self.blocks:
             return
-        groups, X, y, predictions = map(np.concatenate, zip(*self.blocks, strict=True))
+        groups, X, y, predictions = (
+            np.concatenate([getattr(block, name) for block in self.blocks])
+            for name in ("groups", "X", "y", "predictions")
+        )
+        batches = [block.batches for block in self.blocks if block.batches is not None]
+        joined = np.concatenate(batches) if batches else None
         order = np.argsort(groups, kind="stable")
         starts = np.flatnonzero(np.diff(groups[order], prepend=-1))
         for rows in np.split(order, starts[1:]):
-            yield int(groups[rows[0]]), Kept(X[rows], y[rows], predictions[rows])
+            own = None if joined is None else joined[rows]
+            yield int(groups[rows[0]]), Kept(X[rows], y[rows], predictions[rows], own)

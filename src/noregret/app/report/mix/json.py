@@ -5,8 +5,9 @@
 ``data``
     ``sources``, ``format``, ``bytes``, ``rows``, ``target``, ``transforms``, ``left_out`` (columns
     that hold no numbers), ``no_forecasts`` (columns of numbers that are none, with the reasons),
-    ``open_rows`` (without an outcome), and ``skipped`` (``count`` and the ``first``, each with
-    ``place`` and ``reason``).
+    ``open_rows`` (without an outcome), ``skipped`` (``count`` and the ``first``, each with
+    ``place`` and ``reason``), and ``batches`` (null, or their ``count`` and the loss that they
+    ``added``).
 ``learner``
     ``name``, ``params``, and ``python``: the call that makes it.
 ``loss``
@@ -95,4 +96,7 @@ def data(result: MixResult) -> dict[str, Any]:
         "left_out": result.left_out,
         "no_forecasts": result.no_forecasts,
         "open_rows": result.open_rows,
+        "batches": None
+        if result.batches is None
+        else {"count": result.batches, "added": result.waited},
     }

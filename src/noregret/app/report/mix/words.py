@@ -122,7 +122,15 @@ def company(result: MixResult) -> str:
     if expert_called(result, CORRECTED) is not None:
         told.append("a corrected forecast")
     series = f"; {len(result.groups):,} series" if result.groups else ""
-    return joined(told) + series
+    return joined(told) + series + batches(result)
+
+
+def batches(result: MixResult) -> str:
+    """Return the number of batches, and what waiting for their outcomes added to the loss."""
+    if result.batches is None:
+        return ""
+    several = f"{result.batches:,} batch{'' if result.batches == 1 else 'es'}"
+    return f"; {several}, which change the mean loss by {result.waited / max(1, result.rows):+.4g}"
 
 
 def joined(parts: list[str]) -> str:
