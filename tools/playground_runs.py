@@ -28,7 +28,7 @@ def line(noise: float = 0.0, turn: bool = False, labels: bool = False) -> Rows:
     draw, rows = np.random.default_rng(3), []
     for t in range(ROUNDS):
         x = draw.normal(size=2)
-        x = (x / max(1.0, float(np.linalg.norm(x)))).round(3)
+        x = (0.99 * x / max(1.0, float(np.linalg.norm(x)))).round(3)
         u = np.array([-1.0, 1.0]) if turn and t >= ROUNDS / 2 else np.array([1.0, -0.5])
         y = round(float(u @ x + noise * draw.normal()), 3)
         rows.append((x, (1.0 if y > 0 else -1.0) if labels else y))

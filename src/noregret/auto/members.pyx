@@ -87,6 +87,8 @@ cdef enum:
     FIRST_SEEING = 12          # inputs of the filters over everything, without those of a period
 cdef int[8] PERIODS = [7, 12, 24, 48, 96, 168, 288, MAX_PERIOD]
 cdef double SEASONAL_SHARE = 0.9, MAX_PAST = 1e38
+# How clearly labels must repeat: four standard deviations, with distances of 2.
+cdef double SURELY = 5.6
 
 
 cdef void sorted_in(double* sorted, double y, int n, double sign) noexcept nogil:
@@ -379,6 +381,8 @@ cdef class Members:
                 break
             if PERIODS[k] == self.period:
                 own = self.apart[k] / count
+            if self.at.kind == LOGISTIC and self.halves[k] - self.apart[k] < SURELY * sqrt(self.halves[k] + self.apart[k]):
+                continue  # distances of labels are 0 or 2: as many may differ by chance
             if self.apart[k] < (SEASONAL_SHARE - 2 / sqrt(count)) * self.halves[k] and self.apart[k] < least * count:
                 least, found = self.apart[k] / count, PERIODS[k]
         if found > 0 and found != self.period and (self.period == 0 or least < SEASONAL_SHARE * own):

@@ -82,7 +82,8 @@ def outcome_of(y: Any, learner: Any = None) -> Any:
     classes = learner is not None and learner._of_classes
     if not isinstance(y, int | float | str if classes else int | float):
         kind = "a class is text, a whole number" if classes else "an outcome is a number"
-        raise TypeError(f"{kind} or a boolean: got {y!r}")
+        cure = "; --learner auto-classes takes classes by name" if isinstance(y, str) else ""
+        raise TypeError(f"{kind} or a boolean: got {y!r}{cure}")
     if isinstance(y, float):
         if not math.isfinite(y):
             raise BadExample(f"an outcome holds finite numbers: got {y!r}")

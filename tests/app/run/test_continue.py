@@ -115,6 +115,18 @@ def test_what_the_model_decides_is_refused(
     assert Path(model).read_bytes() == before
 
 
+def test_a_day_of_one_class_is_learned(tmp_path: Path) -> None:
+    """As in one run over both files."""
+    rows = rows_of(30, 1)
+    one = [row | {"open": "no"} for row in rows_of(5, 2)]
+    files = [written(tmp_path / f"{k}.csv", part) for k, part in enumerate((rows, one))]
+    model, whole = str(tmp_path / "m.model"), str(tmp_path / "whole.model")
+    done("run", files[0], "--target", "open", "--model", model, "--no-hindsight")
+    done("run", *files, "--target", "open", "--model", whole, "--no-hindsight")
+    done("run", files[1], "--continue", model, "--model", model, "--no-hindsight")
+    assert Path(model).read_bytes() == Path(whole).read_bytes()
+
+
 def test_other_columns_are_refused_and_nothing_is_lost(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -342,7 +342,8 @@ class CsvReading(TableReading):
         """Raise an error if the columns of a file are not those of the first file."""
         assert self.header is not None
         if said := difference(header, self.header):
-            raise BadExample(f"its columns are not those of {self.paths[0]}: {said}", file=path)
+            first = "the rows before" if path == self.paths[0] else self.paths[0]
+            raise BadExample(f"its columns are not those of {first}: {said}", file=path)
 
     def check_foreigns(self, mark: dict[str, Any]) -> None:
         """Refuse files, read before a mark, whose columns have other names now."""

@@ -56,7 +56,7 @@ NOT_WITH_A_MODEL = {
     "certificate": f"a certificate {FROM_THE_FIRST}",
     "checkpoint": "a model that goes on is saved with --save-every TIME",
     "resume": "a model that goes on is saved with --save-every TIME",
-    "by": "the models of groups go on in Python, with noregret.load",
+    "by": "the models of groups go on in Python: noregret.Groups.load(MODEL).learn_many(…)",
 }
 EXAMPLE = "noregret run DATA.csv --target COLUMN"
 OPTIONS = [

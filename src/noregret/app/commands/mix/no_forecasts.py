@@ -73,6 +73,8 @@ def reason_of(name: str, x: Floats, y: Floats) -> str:
         return ""
     if x.min() == x.max():
         return "it is constant"
+    if np.mean((x - y) ** 2) < y.var():
+        return ""  # better than the best constant, whatever it is called
     steps = np.unique(np.diff(x))
     if (
         (x == np.round(x)).all()

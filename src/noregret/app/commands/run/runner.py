@@ -305,6 +305,7 @@ class Run:
     def check_data(self) -> None:
         """Raise an error if there was nothing to learn from, or no positive label."""
         named = self.stream.options.positive is not None and not self.interrupted
+        named = named and self.start is None  # a day without any is one
         if not self.rounds or (named and not self.watching.positives):
             from noregret.app.commands.run.useless_data import nothing_learned, one_label
 
