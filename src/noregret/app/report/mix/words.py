@@ -232,13 +232,17 @@ def judged(result: MixResult) -> Verdict:
 
 
 def helped_by(result: MixResult) -> Verdict | None:
-    """Return whether the mixture is better than the plain average; None if that is not known."""
+    """Return whether the mixture is better than the plain average, or median; None if unknown."""
     found = {line.kind: line for line in lines(result)} if result.rows else {}
     ratio = found["mixture"].ratio if found else None
     if ratio is None:
         return None
     words = error_against(ratio, 1.0, "the plain average of the forecasts")
-    return helped([Plain(ratio, words)]) if words else None
+    compared = [Plain(ratio, words)] if words else []
+    middle = found["median"].ratio if "median" in found else None
+    if middle and middle < ratio and (words := error_against(ratio, middle, "their median")):
+        compared.append(Plain(ratio / middle, words))  # where one absurd expert spoils the average
+    return helped(compared)
 
 
 def notes(result: MixResult) -> Iterator[tuple[str, str]]:
