@@ -27,6 +27,8 @@ FORMS = {
     "portfolio json": ("portfolio.json", "as_dict"),
     "portfolio page": ("portfolio.html", "page"),
     "portfolio text": ("portfolio.text", "summary"),
+    "quantiles json": ("mix.quantiles", "as_dict"),
+    "quantiles text": ("mix.quantiles", "summary"),
     "run json": ("run.json", "as_dict"),
     "run page": ("run.html", "page"),
     "run text": ("run.text", "summary"),

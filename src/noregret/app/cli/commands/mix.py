@@ -86,6 +86,12 @@ OPTIONS = [
         type=ask.number,
         help="The quantile that is forecast, such as 0.9; implies --loss quantile.",
     ),
+    ask.flag(
+        ask.METHOD,
+        "--quantiles",
+        help="Mix forecasts of several quantiles, in columns called forecaster@level, such as"
+        " gfs@0.1: each level with pinball loss, then sorted so that they never cross.",
+    ),
     ask.switch(
         ask.METHOD,
         "--gradient",
@@ -117,6 +123,9 @@ def mix(given: Namespace) -> None:
     from noregret.app.commands.printing import command_line, concluded
     from noregret.app.commands.progress import shown, stoppable
 
+    if given.quantiles:
+        quantiles(given)
+        return
     made = master_of(given)
     stream = stream_for(given.data, mixing_options(given, made._round.cost.name))
     stream, no_forecasts = without_no_forecasts(stream, given)
@@ -132,6 +141,29 @@ def mix(given: Namespace) -> None:
     with stoppable(work), shown(work, given.quiet or given.json):
         result = work.go()
     concluded(result, given, work.failures)
+
+
+def quantiles(given: Namespace) -> None:
+    """Mix forecasts of several quantiles."""
+    from argparse import Namespace
+    from pathlib import Path
+
+    from noregret.app.commands.mix.quantiles import mix_quantiles
+    from noregret.app.commands.outputs import Outputs
+    from noregret.app.commands.printing import concluded
+
+    for name in ("loss", "quantile", "experts", "group", "only", "weights", "model", "report"):
+        if getattr(given, name) is not None and getattr(given, name) != []:
+            raise WrongUsage(f"--quantiles does not go with --{name}: leave it out")
+    stream = stream_for(given.data, mixing_options(given, "quantile"))
+    if not all(Path(path).is_file() for path in stream.paths):
+        raise WrongUsage("--quantiles reads the data once per level: give files")
+
+    def master(level: float) -> Master:
+        return master_of(Namespace(**(vars(given) | {"quantile": level})))
+
+    result, failures = mix_quantiles(stream, master, Outputs.of(given), given)
+    concluded(result, given, failures)
 
 
 def without_no_forecasts(stream: Any, given: Namespace) -> tuple[Any, dict[str, str]]:

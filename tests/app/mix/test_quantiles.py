@@ -1,0 +1,126 @@
+"""Forecasts of quantiles: each level is mixed alone, then every row is sorted."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from statistics import NormalDist
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.metrics import mean_pinball_loss
+
+import noregret
+from noregret.app.commands.mix.quantiles import pinball, sorted_known
+from tests.app.mix.forecasts import csv
+from tests.app.run.commands import done, refused
+from tests.thorough import sized
+
+LEVELS = (0.1, 0.25, 0.5, 0.75, 0.9)
+HOW = ("--target", "y", "--quantiles")
+
+
+def table(rows: int = 150, seed: int = 0) -> pd.DataFrame:
+    """Return quantiles of three forecasters, the last of them too wide, with gaps."""
+    draw = np.random.default_rng(seed)
+    truth = np.sin(np.arange(rows) / 9) * 2
+    made: dict[str, object] = {"date": np.arange(rows) // 4}
+    for name, bias, width in (("a", 0.6, 0.4), ("b", -0.5, 1.0), ("c", 0.0, 3.0)):
+        centre = truth + bias + 0.5 * draw.normal(size=rows)
+        for level in LEVELS:
+            said = (centre + width * NormalDist().inv_cdf(level)).round(4)
+            gaps = draw.random(rows) < (0.1 if name == "b" else 0.0)
+            made[f"{name}@{level}"] = np.where(gaps, np.nan, said)
+    return pd.DataFrame(made).assign(y=(truth + draw.normal(size=rows)).round(4))
+
+
+def columns(level: float) -> list[str]:
+    """Return the columns of a level."""
+    return [f"{name}@{level}" for name in "abc"]
+
+
+@pytest.mark.parametrize("further", [(), ("--batch", "date"), ("--learner", "boa")])
+def test_levels_are_mixed_alone_and_sorted(further: tuple[str, ...], tmp_path: Path) -> None:
+    data = table()
+    data.loc[149, "y"] = np.nan
+    file, out, one = csv(tmp_path, data), tmp_path / "out.csv", tmp_path / "one.csv"
+    made = json.loads(done("mix", file, *HOW, *further, "--predictions", out, "--json"))
+    found = pd.read_csv(out)
+    alone = []
+    for level in LEVELS:
+        chosen = ("--experts", ",".join(columns(level)), "--quantile", level)
+        done("mix", file, "--target", "y", *chosen, *further, "--predictions", one, "-q")
+        alone.append(pd.read_csv(one)["prediction"])
+    mixed = np.sort(np.column_stack(alone), axis=1)
+    names = [f"prediction@{level:g}" for level in LEVELS]
+    np.testing.assert_array_equal(found[names].to_numpy(), mixed)
+    assert list(found.columns) == ["row", *names, "outcome"]
+    y, average = data["y"][:149], [data[columns(level)].mean(axis=1)[:149] for level in LEVELS]
+    for k, (level, said) in enumerate(zip(LEVELS, made["levels"], strict=True)):
+        paid = mean_pinball_loss(y, mixed[:149, k], alpha=level)
+        plain = mean_pinball_loss(y, average[k], alpha=level)
+        assert said["mixture"] == pytest.approx(paid, rel=1e-12)
+        assert said["average"] == pytest.approx(plain, rel=1e-12)
+        assert said["below"] == pytest.approx((y <= mixed[:149, k]).mean())
+    inside = ((mixed[:149, 0] <= y) & (y <= mixed[:149, -1])).mean()
+    assert made["covered"]["mixture"] == pytest.approx(inside)
+    total = sum(said["mixture"] for said in made["levels"])
+    assert made["sum"]["mixture"] == pytest.approx(total)
+    assert made["crps"]["mixture"] == pytest.approx(2 * total / len(LEVELS))
+    assert made["rounds"] == 149
+
+
+def test_the_promise_holds_in_sum_and_every_level_is_confirmed(tmp_path: Path) -> None:
+    file, template = csv(tmp_path, table()), tmp_path / "cert-{level}.json"
+    made = json.loads(done("mix", file, *HOW, "--certificate", template, "--json"))
+    best = bound = 0.0
+    changed = table()
+    changed.loc[20, "c@0.9"] += 0.25
+    other = csv(tmp_path, changed, "other.csv")
+    for level in LEVELS:
+        path = str(template).replace("{level}", f"{level:g}")
+        stated = json.loads(Path(path).read_text(encoding="utf-8"))
+        best += stated["hindsight"]["loss"]
+        bound += stated["theorem"]["bound"]
+        assert noregret.verify(path, file).confirmed
+        assert noregret.verify(path, other).confirmed == (level != 0.9)
+    assert made["bound"] == pytest.approx(bound)
+    # The loss of the sorted quantiles, computed from the mean, is within it too.
+    assert made["sum"]["mixture"] * made["rounds"] - best <= made["regret"] + 1e-9
+    assert made["regret"] <= bound
+
+
+def test_sorting_never_increases_the_sum_of_pinball_losses() -> None:
+    draw = np.random.default_rng(0)
+    for _ in range(sized(300, 20_000)):
+        levels = np.sort(draw.random(draw.integers(2, 8)))
+        said, y = draw.normal(size=(1, len(levels))).round(1), draw.normal(size=1).round(1)
+        ordered = np.array([sorted_known(said[0])])
+        assert (np.diff(ordered) >= 0).all()
+        less = pinball(ordered, y, levels).sum() - pinball(said, y, levels).sum()
+        assert less <= 1e-12
+
+
+def test_a_row_without_a_level_is_a_bad_row(tmp_path: Path) -> None:
+    data = table(60)
+    data.loc[30, columns(0.5)] = np.nan
+    file, out = csv(tmp_path, data), tmp_path / "out.csv"
+    assert "line 32" in refused("mix", file, *HOW)
+    made = json.loads(done("mix", file, *HOW, "--on-error", "skip", "--predictions", out, "--json"))
+    assert (made["rounds"], made["skipped"]) == (59, 1)
+    found = pd.read_csv(out).loc[30]
+    assert np.isnan(found["prediction@0.5"])
+    assert found["prediction@0.25"] <= found["prediction@0.75"]
+
+
+def test_what_does_not_fit_is_refused(tmp_path: Path) -> None:
+    file = csv(tmp_path, table(20))
+    for further in ("--group", "date"), ("--quantile", "0.5"), ("--model", "m"):
+        said = refused("mix", file, *HOW, *further, code=2)
+        assert f"--quantiles does not go with {further[0]}" in said
+    said = refused("mix", file, *HOW, "--certificate", tmp_path / "c.json", code=2)
+    assert "cert-{level}.json" in said
+    plain = csv(tmp_path, table(20)[["a@0.5", "b@0.5", "y"]], "plain.csv")
+    assert "forecaster@level" in refused("mix", plain, *HOW)
+    assert "never increases it" in " ".join(done("mix", file, *HOW).split())
