@@ -142,6 +142,28 @@ def test_series_with_batches_are_as_separate_runs(
         assert noregret.verify(str(template).replace("{group}", str(name)), file).confirmed
 
 
+def test_games_in_python_have_the_forecasts_as_made_and_go_on(tmp_path: Path) -> None:
+    table = batched(60)
+    file = csv(tmp_path, table)
+    expected = mixed(file, "--batch", "date", "--no-average", "--no-correct")["prediction"]
+    stream = streams.read(file, target="y", drop="day", missing="asleep", batch="date")
+    game = play(experts.Blend(), stream, predictions=True)
+    np.testing.assert_array_equal(game.predictions, expected)
+    # Batches are numbered from 0 in every pass: here, one batch of each.
+    whole = streams.read(
+        csv(tmp_path, table.assign(date=0), "whole.csv"),
+        target="y", drop="day", missing="asleep", batch="date",
+    )  # fmt: skip
+    master = experts.Blend()
+    twice = play(master, whole, predictions=True)
+    before = master.copy()
+    twice.play(whole)
+    rows = table[EXPERTS].to_numpy()
+    later = [before.predict_one(dict(zip(EXPERTS, row, strict=True))) for row in rows.tolist()]
+    np.testing.assert_allclose(twice.predictions[60:], later, rtol=1e-12)
+    assert twice.certificate().theorem.holds
+
+
 @pytest.mark.parametrize("suffix", ["parquet", "jsonl"])
 def test_every_format_has_the_same_batches(suffix: str, tmp_path: Path) -> None:
     table = batched(100)

@@ -64,6 +64,10 @@ class Batching:
             in_turn(part, predictions[part], None if weights is None else weights[part])
             self.count += len(starts_of(batches[part]))
 
+    def close(self) -> None:
+        """End the open batch: numbers of batches start again with every pass through files."""
+        self.current, self.before = -1, self.player
+
     def play_batch(
         self,
         X: Floats,

@@ -99,6 +99,8 @@ class TableGame(PlayedGame):
                     progress.look()
                 return self
             reading = stream.reading(learning=stream.target is not None)
+            if self.batching is not None:
+                self.batching.close()
             skips = stream.options.on_error == "skip"
             try:
                 for block in reading_blocks(reading):
