@@ -78,7 +78,7 @@ def loss(judge: Judge, path: str, stated: Any, found: Any) -> Line:
     Both intervals contain the true sum, so they overlap.
     """
     said, best = bests(judge)
-    if stated < best.loss - best.gap - rounding_of(judge, best):
+    if stated < min(0.0, best.loss) or stated < best.loss - best.gap - rounding_of(judge, best):
         return Line(path, stated, found, False, "no predictors have so little loss")
     if said.seconds is None and stated > best.loss + slack_of(judge, best):
         return Line(path, stated, found, False, "better predictors were found")
@@ -195,7 +195,8 @@ def holds(judge: Judge, path: str, stated: Any, found: Any) -> Line:
             low, high = said.regret.lower, said.regret.upper
         own = within(low, high, promise.bound, paid)
     line = same(path, stated, own)
-    if found is not None and stated != found and not is_open(judge):
+    hidden = found is False or not is_open(judge)  # a broken promise even if time ran out
+    if found is not None and stated != found and hidden:
         line = replace(line, found=found, confirmed=False)
     return line.given(judge.line("groups.theorem.bound"), judge.line("groups.theorem.measured"))
 
