@@ -223,7 +223,15 @@ cdef class Bank(Engine):
     def accounts(self) -> dict[str, Floats]:
         """Return the evidence for the theorems: the excess of each member, and the bounds on the regret to it."""
         n = self.mixer.at.members
-        return {"excess": self.excess()[:n], "price": self.mixer.prices()[:n], "cost": self.mixer.costs()[:n]}
+        return {"excess": self.excess()[:n], "price": self.mixer.prices()[:n], "cost": self.mixer.costs()[:n]} | self.linear_account()
+
+    def linear_account(self):
+        """Return the bound on the loss by that of linear predictors, and the rounds in which it was lost; empty without one."""
+        forward = self.members.forward
+        if forward is None:
+            return {}
+        price = self.mixer.costs()[self.mixer.at.forward]
+        return {"linear": np.array([self.opening + forward.least + forward.price + price, forward.lost])}
 
     def weights(self):
         """Return a linear predictor: that of one member."""

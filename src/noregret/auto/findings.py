@@ -84,6 +84,8 @@ def roll_of(bank: Bank | ClassBank) -> list[tuple[str, str]]:
     named += [("running mean", GUESSES)] + [("even odds", GUESSES)] * labels
     named += [(f"combination over {memory_of(keep)}", COMBINED) for keep in KEEP_ABOVE]
     named += [("running mean, unclipped", GUESSES)] * (bank.edition > 1 and not labels)
+    if bank.members.forward is not None:
+        named += [("forward filter over all rounds", LONG)]
     if bank.recent:
         named += [(f"filter with outcomes over {memory_of(keep)}", RECENT) for keep in KEEP]
         named += [(LAST, GUESSES)] + [(f"{LAST} a period before", GUESSES)] * (bank.edition > 1)

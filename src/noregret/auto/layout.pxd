@@ -20,6 +20,7 @@ cdef struct Layout:
     int mean                   # the running mean, and for labels even odds
     int several                # filters over other members; they and those below are not in the base
     int unclipped              # the mean of the outcomes as they were; −1 for labels and in edition 1
+    int forward                # the filter with a promise; −1 if there is none
     int lagged                 # filters over the row and the latest outcomes
     int last                   # the last outcome,
     int seasonal               # and that of a period ago, if one was found; −1 in edition 1
@@ -65,6 +66,9 @@ cdef struct Round:
     double[48] other           # and of −1
     Known known                # the outcomes known
     double base                # the mixture of the members that use no outcomes
+    double[264] forward_x      # the features as the filter with a promise factors them,
+    double forward_score       # its score before it predicts forward,
+    double forward_z           # and the variance of that
     Py_ssize_t present         # nonzero features
     bint full, lagged, grown   # whether the filters, those that use outcomes and the forest take part
     bint foreseen              # whether forest_says is filled in
@@ -81,6 +85,10 @@ cdef inline Layout layout_of(Loss loss, bint recent, int edition, bint trees):
     at.several = at.mean + (2 if at.kind == LOGISTIC else 1)
     at.unclipped = at.several + 4 if edition > 1 and at.kind != LOGISTIC else -1
     at.lagged = at.several + (5 if at.unclipped >= 0 else 4)
+    at.forward = -1
+    if edition > 1 and at.kind == SQUARE:
+        at.forward = at.lagged
+        at.lagged += 1
     at.last = at.lagged + 4
     at.seasonal = at.last + 1 if edition > 1 else -1
     at.following = at.last + (2 if edition > 1 else 1)

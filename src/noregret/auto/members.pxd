@@ -1,4 +1,5 @@
 from noregret.auto.first_order cimport noregret_feature
+from noregret.auto.forward cimport Forward
 from noregret.auto.layout cimport Layout, Round
 from noregret.auto.memory_filters cimport Filters
 from noregret.auto.trees cimport Trees
@@ -10,6 +11,7 @@ from noregret.linear.engine.engine cimport Row
 cdef class Members:
     cdef readonly Filters plain, lagged, combining, following, seeing
     cdef readonly Trees trees              # None without a forest
+    cdef readonly Forward forward          # None without a promise
     cdef readonly bint recent
     cdef readonly int delay, edition
     cdef long long settled                 # rounds before which no outcome counts as outlying
@@ -60,6 +62,7 @@ cdef class Members:
     cdef void say_trees(self, Round* r) noexcept nogil
     cdef int unseasonal(self) noexcept nogil
     cdef void say_lagged(self, Round* r) noexcept nogil
+    cdef void say_forward(self, Round* r) noexcept nogil
     cdef void say_several(self, Round* r) noexcept nogil
     cdef void say_filter(self, Filters filters, const double* x, double* scores, double* z, double* says, bint wide) noexcept nogil
     cdef double held(self, double score) noexcept nogil

@@ -21,6 +21,7 @@ from noregret.auto.first_order cimport (
     FEATURE_NUMBERS, MAX_FILTER_FEATURES, noregret_feature, noregret_lanes_errors, noregret_lanes_hold,
     noregret_lanes_learn, noregret_lanes_meet, noregret_lanes_observe, noregret_lanes_score,
 )
+from noregret.auto.forward cimport Forward
 from noregret.auto.layout cimport LOGISTIC, SQUARE, TILTED, Round, chance_of, clip, layout_of, usable
 from noregret.auto.memory_filters cimport MAX_INPUTS, MAX_UNQUEUED_GAINS, Filters
 from noregret.auto.trees cimport Trees
@@ -122,6 +123,7 @@ cdef class Members:
         self.plain, self.lagged = Filters(KEEP, grant, constant, self.at.variants), Filters(KEEP, grant, constant, 1, 3)
         self.combining, self.following = Filters(KEEP_ABOVE, GRANT_ABOVE, constant, 1, 5 + trees), Filters(KEEP_ABOVE, GRANT_ABOVE, constant, 1, 6)
         self.seeing = Filters(KEEP_ABOVE, GRANT_ABOVE, constant, 1, self.widths(0)["seeing"])
+        self.forward = Forward() if self.at.forward >= 0 else None
         self.ring = delay + LAGS + 1
         self.arrays = {name: np.zeros(length) for name, length in self.lengths(0).items() if name != "past"}
         self.take_past(np.zeros(self.lengths(0).get("past", 0)))
@@ -158,6 +160,8 @@ cdef class Members:
         self.size = size
         if size <= MAX_FILTER_FEATURES:
             self.plain.grow(size + 1)
+            if self.at.forward >= 0:
+                self.forward.grow(size + 1)
         if size <= MAX_LAGGED_FEATURES:
             self.lagged.grow(size + 3)
         if self.trees is not None:
@@ -212,6 +216,8 @@ cdef class Members:
         self.say_several(r)
         if self.recent:
             self.say_lagged(r)
+        if self.at.forward >= 0:
+            self.say_forward(r)
         if self.at.unclipped >= 0:
             r.says[self.at.unclipped] = self.plain_mean
 
@@ -284,6 +290,14 @@ cdef class Members:
         r.grown = self.trees.speaks(self.size)
         if r.grown:
             r.says[self.at.trees] = self.held(found) if self.at.kind == LOGISTIC else clip(found, self.low, self.high)
+
+    cdef void say_forward(self, Round* r) noexcept nogil:
+        """Fill in the prediction of the filter with a promise."""
+        cdef double more = self.high - self.low, score
+        r.says[self.at.forward], r.forward_score, r.forward_z = r.base, 0, 0
+        if r.full and self.forward.lost == 0:
+            score = self.forward.score(r.x, r.forward_x, &r.forward_score, &r.forward_z)
+            r.says[self.at.forward] = clip(score, self.low - more, self.high + more) if score == score else self.mean
 
     cdef void say_several(self, Round* r) noexcept nogil:
         """Fill in the predictions of the filters over other members."""
@@ -453,6 +467,11 @@ cdef class Members:
         self.row_sizes += 1 + r.present
         if not importance > 0:
             return
+        if self.at.forward >= 0:
+            if r.full:
+                self.forward.learn(r.x, r.forward_x, r.forward_score, r.forward_z, r.says[self.at.forward], y, importance)
+            else:
+                self.forward.lost += 1
         self.teach_first(row, r, y, near, importance)
         if r.full:
             self.teach(self.plain, r.x, r.plain_scores, r.plain_z, 0, y, importance)
@@ -685,18 +704,20 @@ cdef class Members:
             filters.list_state(parts)
         if self.trees is not None:
             self.trees.list_state(parts)
+        if self.at.forward >= 0:
+            self.forward.list_state(parts)
 
     def parts(self):
-        """Return all filters, and the forest, by name."""
-        named = FILTERS if self.trees is None else (*FILTERS, "trees")
-        return {name: getattr(self, name) for name in named}
+        """Return all filters, the forest and the forward filter, by name."""
+        found = {name: getattr(self, name) for name in (*FILTERS, "trees", "forward")}
+        return {name: part for name, part in found.items() if part is not None}
 
     def widths(self, size):
         """Return the number of inputs of all filters that are active, for a number of features."""
         found = {"plain": size + 1 if size <= MAX_FILTER_FEATURES else None, "lagged": size + 3 if size <= MAX_LAGGED_FEATURES else None}
         more = self.trees is not None
         seasonal = 2 if self.at.seasonal >= 0 and self.recent else 0
-        return found | {"combining": 5 + more, "following": 6, "seeing": FIRST_SEEING + seasonal + more, "trees": None}
+        return found | {"combining": 5 + more, "following": 6, "seeing": FIRST_SEEING + seasonal + more, "trees": None, "forward": found["plain"]}
 
     def lengths(self, size):
         """Return the length of each array, for a number of features."""

@@ -23,6 +23,8 @@ round cannot outweigh all others; o_k is the regret against k that this left out
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass
 from numbers import Integral
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -30,7 +32,7 @@ from noregret.auto.bank import LOSSES, Bank, DelayedBank
 from noregret.auto.banked import Banked
 from noregret.base.registry import register
 from noregret.checks import one_of
-from noregret.proof.theorems.assumptions import Structural
+from noregret.proof.theorems.assumptions import Assumption, Finding, Structural
 from noregret.proof.theorems.theorem import Theorem
 
 if TYPE_CHECKING:
@@ -53,6 +55,28 @@ def promise(evidence: Evidence) -> float:
 def measured_promise(evidence: Evidence) -> float:
     """Return the bound on the regret against the best member by the measured cost of mixing."""
     return float(evidence.account("cost")[int(evidence.account("excess").argmin())])
+
+
+def has_forward_filter(params: Mapping[str, Any]) -> bool:
+    """Return whether the bank of these parameters has the filter with a promise."""
+    return bool(params.get("edition", 1) > 1)
+
+
+def linear_promise(evidence: Evidence) -> float:
+    """Return the bound on the loss by that of linear predictors."""
+    return float(evidence.account("linear")[0])
+
+
+@dataclass(frozen=True)
+class ForwardFilterPlayed(Assumption):
+    """The forward filter took part in every round."""
+
+    remedy = "It needs at most 256 features, and values that double precision can square."
+
+    def check(self, evidence: Evidence) -> Finding:
+        """Return the number of rounds without it."""
+        lost = float(evidence.account("linear")[1])
+        return Finding("rounds without the forward filter = 0", 0.0, lost, lost == 0)
 
 
 @register
@@ -154,6 +178,33 @@ class Auto(Banked):
             bound=promise,
             covers=lambda p: p["loss"] != "logistic" and p["delay"] == 0,
             source="de Rooij, van Erven, Grünwald and Koolen, 2014, with a prior",
+        ),
+        Theorem(
+            name="auto-linear",
+            quantity="loss",
+            formula=(
+                r"L_A \le y_1^2 + \min_u \Big[ L_u + (u(x_1) - y_1)^2"
+                r" + \sum_j \lambda_j u_j^2 \Big] + \sum_t v_t + C_k"
+            ),
+            plain="loss <= y1² + min over u of  L(u) + (u(x1) - y1)² + Σ λ_j u_j²,  + Σ v_t + C",
+            where=(
+                r"$u(x) = u_0 + \sum_j u_j x_j$ is any predictor that is linear in the features;"
+                r" $\lambda_j$ is the square of the first difference of feature $j$ from its value"
+                r" in the first row. $v_t = (y_t - y_1)^2 z_t/(1 + z_t)$ with $z_t = x_t^\top"
+                r" A_{t-1}^{-1} x_t$, where $A_{t-1}$ is the matrix of the penalties plus the rows"
+                r" before $t$, all counted from the first row; if the prediction of the forward"
+                r" filter was clipped, or the row has new features or another importance than 1,"
+                r" what that cost is added. $C_k$ is the price of that filter among the members, by"
+                r" the theorem auto-mixing. The minimum over $u$ is exact"
+            ),
+            assumptions=(
+                Structural("the square loss"),
+                ForwardFilterPlayed("at most 256 features, so that the forward filter took part"),
+            ),
+            bound=linear_promise,
+            beside=True,
+            covers=lambda p: p["loss"] == "square" and p["delay"] == 0 and has_forward_filter(p),
+            source="Vovk, 2001; Azoury and Warmuth, 2001; with the price of a member",
         ),
         Theorem(
             name="auto-chances",

@@ -11,7 +11,7 @@ import pytest
 from noregret.base.families import FAMILIES, modules_of
 
 # Modules of noregret that a run may load.
-MAX_MODULES = 160
+MAX_MODULES = 161
 PROGRAM = """
 import sys
 from noregret.app.cli import main

@@ -254,6 +254,13 @@ def auto_mixing(plan: Plan) -> tuple[nr.Learner, Pairs]:
     return auto(plan)
 
 
+@case("auto-linear")
+def auto_linear(plan: Plan) -> tuple[nr.Learner, Pairs]:
+    rng = choice(plan)
+    learner = nr.make("auto", recent=bool(rng.random() < 0.7))
+    return learner, against(plan, learner, scale(rng, 3), scale(rng, 3))
+
+
 @case("auto")
 def auto(plan: Plan) -> tuple[nr.Learner, Pairs]:
     rng = choice(plan)

@@ -56,10 +56,11 @@ def test_a_broken_assumption_is_named_with_its_round(
 def test_every_assumption_that_can_fail_is_broken() -> None:
     """The explicit rate of widrow-hoff cannot: the learner refuses 1 and more.
 
-    Those about several classes are broken in tests/learners/test_several_classes.py. What
+    Those about several classes are broken in tests/learners/test_several_classes.py, that of
+    auto-linear in tests/auto/test_linear.py. What
     delayed-gradient measures is no assumption, and those about shards are the learner's own.
     """
-    others = {"delayed-gradient", "vaw-shards", "widrow-hoff-shards"}
+    others = {"auto-linear", "delayed-gradient", "vaw-shards", "widrow-hoff-shards"}
     for name in linear_theorems().keys() - CLASSES.keys() - others:
         theorem = linear_theorems()[name]
         measurable = [
