@@ -166,9 +166,11 @@ double noregret_boldness(const noregret_forest* f, int rate)
     return rate == 0 ? 1 : f->classes ? 2 : FOREST_BOLDER;
 }
 
+/* The loss of a round. That of the first number is the same for all members and prunings, and would take
+   the digits of the others where outcomes are far from 0: it is left out everywhere. */
 static double loss_of(const noregret_forest* f, double says, double y)
 {
-    return f->classes ? -log(says) : (says - y) * (says - y);
+    return f->classes ? -log(says) : f->rounds == 1 ? 0 : (says - y) * (says - y);
 }
 
 /* The logarithm of the weight of a member, but for a constant. */
@@ -289,9 +291,9 @@ int noregret_forest_learn(noregret_forest* f, double y, int foreseen)
         mix(f, f->said, served);
     else
         noregret_forest_predict(f, f->row, f->said, served);
+    f->rounds++;
     f->lost += loss_of(f, served[c], y);
     f->start = f->outcome_mean;
-    f->rounds++;
     if (!f->classes) {
         f->low = f->rounds == 1 || y < f->low ? y : f->low;
         f->high = f->rounds == 1 || y > f->high ? y : f->high;

@@ -21,7 +21,7 @@ enum {
     FEATURE,
     THRESHOLD,
     TIME,        /* of its split; 0 for a leaf */
-    LOSS,        /* of its own forecaster, in the rounds whose rows came here */
+    LOSS,        /* of its own forecaster, in the rounds whose rows came here; the first number costs nothing */
     COUNT,       /* outcomes behind the mean, numbers only; may be a fraction */
     STOP,        /* at each rate, the posterior probability that the pruning stops here, given that it */
     GO = STOP + FOREST_RATES,  /* gets here, and of going on; both are kept, for accuracy near 0 and 1 */
@@ -49,7 +49,7 @@ typedef struct {
     double low, high;    /* range of the outcomes */
     double scale;        /* a power of two, at least high - low */
     double* column;      /* statistics of the features, COLUMN_FIELDS * width */
-    double lost;         /* the loss of the forest */
+    double lost;         /* the loss of the forest, without that of the first number */
     long long generation, born;  /* of the fresh trees: their number, and the rounds before they started */
     /* Of the members: averages over the old trees per rate, over the fresh ones, then all trees by rate. */
     double* paid;        /* losses, */

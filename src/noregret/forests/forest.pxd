@@ -74,3 +74,4 @@ cdef class Grove:
 cdef class Forest(Engine):
     cdef readonly Grove grove
     cdef bint learning  # whether the row at hand will be learned
+    cdef double origin  # the first number: the trees learn what the others are above it

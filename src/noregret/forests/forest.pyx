@@ -106,7 +106,10 @@ cdef class Grove:
         return np.asarray(found)
 
     def accounts(self) -> dict[str, Floats]:
-        """Return the evidence for the theorems, a number per tree in each array."""
+        """Return the evidence for the theorems, a number per tree in most arrays.
+
+        Losses of numbers, the forest's and the prunings', are without that of the first round.
+        """
         cdef int i, n = self.forest.trees
         unit = noregret_forest_unit(&self.forest)
         found = self.best(unit)
@@ -116,6 +119,7 @@ cdef class Grove:
         since = np.array([self.forest.tree[i].since for i in range(n)])
         prior = np.array([self.forest.prior[FOREST_RATES * (2 + i)] for i in range(n)])
         return {
+            "lost": np.array([self.forest.lost]),
             "pruned": since + found[:, BEST_LOSS], "least": since + found[:, BEST_LEAST], "leaves": found[:, BEST_LEAVES].copy(),
             "price": found[:, BEST_PRICE] - unit * prior + growth,
             "collapsed": found[:, BEST_EXCESS].copy(), "range": np.array([self.forest.high - self.forest.low]),
@@ -285,7 +289,7 @@ cdef class Forest(Engine):
             self.grove.foresee(row, out)
         elif not self.grove.predict(row, out):
             return INFINITY
-        return log(out[1]) - log(out[0]) if self.loss.table.labels else out[0]
+        return log(out[1]) - log(out[0]) if self.loss.table.labels else self.origin + out[0]
 
     cdef int play(self, Row* row, double y) noexcept nogil:
         cdef int status
@@ -295,7 +299,15 @@ cdef class Forest(Engine):
         return status
 
     cdef int update(self, Row* row, double score, double slope, double y) noexcept nogil:
-        return self.grove.learn(row, (1.0 if y > 0 else 0.0) if self.loss.table.labels else y)
+        cdef int status
+        if self.loss.table.labels:
+            return self.grove.learn(row, 1.0 if y > 0 else 0.0)
+        if self.grove.forest.rounds == 0:
+            self.origin = y
+        status = self.grove.learn(row, y - self.origin)
+        if self.grove.forest.rounds == 0:  # no memory
+            self.origin = 0
+        return status
 
     def accounts(self) -> dict[str, Floats]:
         """Return the evidence for the theorems, a number per tree in each array."""
@@ -310,14 +322,17 @@ cdef class Forest(Engine):
 
     def get_state(self):
         """Return the state: (arrays, numbers)."""
-        return self.grove.get_state(), self.scalars()
+        return self.grove.get_state() | {"origin": np.array([self.origin])}, self.scalars()
 
     def set_state(self, arrays, numbers):
         """Restore a state, or raise ValueError and stay unchanged."""
         if numbers["mean_kept"]:
             raise ValueError("the state's numbers make no sense")
-        size = numbers["size"]
-        grove = self.grove.take(dict(arrays), size, self.grove.params[3])
+        size, trees = numbers["size"], dict(arrays)
+        origin = {"origin": trees.pop("origin", np.zeros(1))}  # 0 in states without it, whose trees learned outcomes as they are
+        state_arrays(origin, {"origin": 1})
+        grove = self.grove.take(trees, size, self.grove.params[3])
         self.restore(numbers)
+        self.origin = origin["origin"][0]
         self.grove, self.size, self.arrays = grove, size, {"stored": zeros(size)}
         self.relocate()

@@ -184,7 +184,7 @@ void noregret_tree_reweigh(noregret_forest* f, noregret_tree* t)
     double unit = noregret_forest_unit(f);
     noregret_tree_order(f, t);
     for (int r = 0; r < FOREST_RATES; r++) {
-        double rate = noregret_boldness(f, r) / unit;
+        double rate = unit > 0 ? noregret_boldness(f, r) / unit : 0;
         for (ptrdiff_t k = t->count - 1; k >= 0; k--) {
             double* v = t->node + f->stride * t->at[k];
             double own = -rate * (v[LOSS] + v[EXCESS + r]);
@@ -193,8 +193,11 @@ void noregret_tree_reweigh(noregret_forest* f, noregret_tree* t)
                 double go = log(noregret_prior_go(f, t, v, r));
                 go += t->spare[(ptrdiff_t)v[LEFT]] + t->spare[(ptrdiff_t)v[RIGHT]];
                 double top = stop > go ? stop : go;
-                own = top + log(exp(stop - top) + exp(go - top));
-                set_odds(v, r, exp(stop - own), exp(go - own));
+                stop = exp(stop - top);
+                go = exp(go - top);
+                own = top + log(stop + go);
+                /* Not by own, whose rounding may exceed the logarithm: shares add up to 1. */
+                set_odds(v, r, stop / (stop + go), go / (stop + go));
             }
             t->spare[t->at[k]] = own;
         }
@@ -347,7 +350,7 @@ void noregret_tree_learn(noregret_forest* f, noregret_tree* t, const double* row
     double begin = 0;
     if (t->count == 0) {
         begin_leaf(f, t->node, row);
-        t->node[LOSS] = f->classes ? log((double)f->classes) : (f->start - y) * (f->start - y);
+        t->node[LOSS] = f->classes ? log((double)f->classes) : f->rounds == 1 ? 0 : (f->start - y) * (f->start - y);
         see(f, t->node, y);
         t->count = 1;
         return;

@@ -51,7 +51,11 @@ the w̄ of the subtree from then on, as if its loss were larger by what is added
 Φ ≤ L_P + (1/η) ln 1/π(P) + C, and the mixture over the trees, in which each has the prior weight ρ
 at the rate η, adds (1/η) ln 1/ρ. (5) Trees and averages that start late, or are replaced, are
 specialists: while one is absent, it counts as losing what the forest loses, which changes neither
-the prediction nor the bound, and the weights of all that ever start add up to at most 1.
+the prediction nor the bound, and the weights of all that ever start add up to at most 1. (6) The
+first number is predicted as 0 by every tree and pruning, so its loss is on both sides, and is left
+out of both. The trees then learn how far outcomes are above the first one, which changes no
+difference between a prediction and an outcome. So where outcomes lie takes no digits from weights,
+predictions or the measured regret.
 """
 
 from __future__ import annotations
