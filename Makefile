@@ -27,7 +27,7 @@ demo: $(BIN)/pip
 # which compiles what has changed. `make test` and `make demo` replace it.
 dev: tools build-tools
 	@echo "Compiling: one to three minutes the first time"
-	@$(UNISOLATED) install --no-deps --no-build-isolation -Cbuild-dir=$(VENV)/dev --editable .
+	@$(UNISOLATED) install --no-deps --no-build-isolation --config-settings=build-dir=$(VENV)/dev --editable .
 
 # While the package compiles, the tools are installed and check the sources. Warnings are errors here, but not
 # for users, whose compilers may have other warnings. pip does not compile bytecode: most installed modules
@@ -51,7 +51,7 @@ asan bounds: tools
 	$(BIN)/python -m venv --without-pip $(VENV)/$@
 	cd $(VENV)/$@/lib/python3*/site-packages && echo $(abspath $(VENV))/lib/python3*/site-packages > tools.pth
 	$(BIN)/pip --python $(VENV)/$@/bin/python install --quiet --no-deps --ignore-installed \
-	    -Cbuild-dir=$(VENV)/$@/build $(addprefix -Csetup-args=,$(SETUP)) .
+	    --config-settings=build-dir=$(VENV)/$@/build $(addprefix -Csetup-args=,$(SETUP)) .
 	$(UNDER) $(VENV)/$@/bin/python $(PYTEST) $(TESTS)
 
 # What `make test` installs: warnings are errors. It is built where nothing else looks: `checked` walks the
@@ -59,7 +59,7 @@ asan bounds: tools
 strict-wheel: $(BIN)/pip
 	rm -rf $(VENV)/strict
 	$(BIN)/pip wheel --quiet --no-deps --wheel-dir $(VENV)/strict \
-	    -Cbuild-dir=$(VENV)/strict/build -Csetup-args=-Dwerror=true .
+	    --config-settings=build-dir=$(VENV)/strict/build --config-settings=setup-args=-Dwerror=true .
 
 # A wheel for others, in dist/: on Linux auditwheel checks that it needs nothing but old system libraries.
 wheel: $(BIN)/pip
