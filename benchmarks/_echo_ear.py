@@ -1,4 +1,4 @@
-"""How the near speaker sounds in double talk: STOI (intelligibility) and PESQ (quality)."""
+"""The sound of the near speaker in double talk: STOI (intelligibility), PESQ (quality)."""
 
 from __future__ import annotations
 

@@ -43,7 +43,7 @@ LAGGED = "LightGBM, refitted, with lags"
 
 @dataclass(frozen=True)
 class Told:
-    """How well, and at which cost: of all rows, of the second half, microseconds a row."""
+    """Losses of all rows and of the second half, and the cost: microseconds a row."""
 
     whole: float
     second: float

@@ -31,7 +31,7 @@ FRESH = {"average": 0.0, "beyond": 0.0, "largest": 0.0, "moved": 0.0}
 
 
 class Budget:
-    """What may still be lost beyond the average, and how far the mixture is trusted."""
+    """The loss beyond the average that is still allowed, and the trust in the mixture."""
 
     def __init__(self) -> None:
         # The loss of the average; the loss paid beyond it; the largest loss of the mixture beyond

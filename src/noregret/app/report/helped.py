@@ -1,11 +1,11 @@
-"""Whether a result is better than the plain alternative: the first line of every summary."""
+"""The first line of every summary: a comparison with the plain alternative."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from noregret.app.report.certificate.verdict import Verdict
+from noregret.app.report.certificate.verdict import Mood, Verdict
 
 HELPED, SAME, WORSE = "HELPED", "NO DIFFERENCE", "DID NOT HELP"
 # Ratios nearer to 1 are no difference.
@@ -41,9 +41,10 @@ def helped(found: Iterable[Plain]) -> Verdict | None:
     worse = [one for one in compared if one.ratio > 1 + CLOSE]
     same = [one for one in compared if one not in better and one not in worse]
     told, but = (worse, [*same, *better]) if worse else (better, same)
-    mood, headline = ("poor", WORSE) if worse else ("good", HELPED)
+    mood: Mood = "poor" if worse else "good"
+    headline = WORSE if worse else HELPED
     if not told:
         mood, headline, told, but = "neutral", SAME, same, []
     words = ", and ".join(one.words for one in told)
     words += "".join(f", but {one.words}" for one in but)
-    return Verdict(mood, headline, f"{words[:1].upper()}{words[1:]}.")  # type: ignore[arg-type]
+    return Verdict(mood, headline, f"{words[:1].upper()}{words[1:]}.")

@@ -1,4 +1,4 @@
-"""Whether a run is better than the best constant and than repeating the previous outcome."""
+"""A comparison of a run with the best constant, and with repeating the previous outcome."""
 
 from __future__ import annotations
 
