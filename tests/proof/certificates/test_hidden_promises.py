@@ -11,6 +11,7 @@ import pytest
 
 import noregret as nr
 from noregret.proof.certificates.certificate import seal
+from noregret.proof.game import best_per_key
 
 GAMES: dict[str, Any] = {
     "auto": nr.Auto,
@@ -38,6 +39,28 @@ def test_a_bound_without_a_search_cannot_be_hidden(name: str) -> None:
     contents = json.loads(json.dumps(nr.play(GAMES[name](), X, y).certificate().to_dict()))
     assert nr.verify(contents, X, y).confirmed
     assert not nr.verify(hidden(contents), X, y).confirmed
+
+
+@pytest.mark.parametrize("keys", [0, 3, 40])
+def test_a_broken_promise_to_groups_cannot_be_hidden(
+    keys: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A promise kept may be left unclaimed, as time may have run out; a broken one may not."""
+    rng = np.random.default_rng(1)
+    X, names = rng.uniform(-0.5, 0.5, size=(400, 2)).round(3), np.arange(400) % 40
+    y = (X @ [1.0, -1.0]).round(3)
+    game = nr.play(nr.Groups(nr.WidrowHoff(rate=0.1)), X, y, keys=names)
+    contents = json.loads(json.dumps(game.certificate().to_dict()))
+    promise = contents["groups"]["theorem"]
+    assert promise["holds"] is True
+    assert promise["keys"] == 40
+    contents["groups"]["hindsight"]["exact"] = False
+    contents["groups"]["hindsight"]["seconds"] = 2.0
+    promise.update(bound=None, holds=None, keys=keys)
+    contents["seal"] = seal({name: part for name, part in contents.items() if name != "seal"})
+    assert nr.verify(contents, X, y, keys=names).confirmed
+    monkeypatch.setattr(best_per_key, "within", lambda *figures: False)  # an impossible learner
+    assert not nr.verify(contents, X, y, keys=names).confirmed
 
 
 def test_edition_1_promises_what_it_did() -> None:

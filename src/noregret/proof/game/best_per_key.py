@@ -220,8 +220,8 @@ class Search:
 
         Nothing is lost by leaving early if there is no time for all.
         """
-        limits, wanted, keys = self.limits, self.game.promises_wanted, len(self.proven)
-        if wanted is not None and sums.held >= wanted:
+        limits, keys = self.limits, len(self.proven)
+        if self.is_enough(sums):
             return
         began = limits.clock()
         for count, found in enumerate(self.games(self.proven, theorem)):
@@ -230,8 +230,17 @@ class Search:
             if found is None or (count >= TRIED and slow):
                 return
             sums.add_promise(found)
-            if (whole and sums.promises[-1][1] is None) or sums.held == wanted:
+            if (whole and sums.promises[-1][1] is None) or self.is_enough(sums):
                 return
+
+    def is_enough(self, sums: Sums) -> bool:
+        """Return whether no further key can change what a verification compares.
+
+        A key without a bound leaves the sum without one. Until there is one, the sum may yet turn
+        out to break the promise, so that all keys count.
+        """
+        wanted = self.game.promises_wanted
+        return wanted is not None and wanted <= sums.held < len(sums.promises)
 
     def games(self, keys: NDArray[np.intp], theorem: str | None) -> Iterator[Found | None]:
         """Play the games of some keys again; yield what is known of each, and None if time ends."""

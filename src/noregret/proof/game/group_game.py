@@ -68,7 +68,7 @@ class GroupGame(Game):
         super().__init__(learner, keep="rows", memory=memory, progress=progress)
         self.grouping.record = self._take
         self.patient = False  # whether to search all keys, however long it takes
-        # Keys for which a theorem is to be shown to hold; None for all.
+        # Keys that must be shown to meet a theorem's assumptions once one does not; None for all.
         self.promises_wanted: int | None = None
         self._codes: list[NDArray[np.uint32]] = []  # the number of each row's key
         # The numbers of all rows when they were last looked at, and the order of their appearance.
