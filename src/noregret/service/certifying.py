@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from noregret.errors import NoRegretError
 from noregret.proof.game.late_game import FIELD, LateEvent, LateGame
+from noregret.proof.game.served_loss import LateClasses
 from noregret.service.errors import NotCertified
 from noregret.service.events import Event, as_json
 from noregret.service.journal import Journal
@@ -37,8 +38,13 @@ def certified(
     from noregret.proof.game.game import play
 
     labels, late, loss = 0, 0, 0.0
+    classes = LateClasses(learner.engine.loss.name)
     for event in labelled(journal, key):
-        labels, late, loss = labels + 1, late + (event.delay > 0), loss + event.loss
+        labels, late, paid = labels + 1, late + (event.delay > 0), event.loss
+        if event.scores is not None:  # classes that joined later count too
+            loss += classes.join(event.outcome)
+            paid = classes.pay(dict(event.scores), event.outcome) if event.delay > 0 else paid
+        loss += paid
     if not labels:
         raise nothing(journal, key)
     if not late and not is_hashed(learner):

@@ -91,28 +91,35 @@ def test_features_are_those_of_the_question_and_losses_those_of_its_answer(
 
 
 def by_hand(learner: Any, lines: Rows, group: str | None) -> tuple[Any, list[Any], list[float]]:
-    """Return learners, the class given to each line and the losses, from Python's own calls."""
+    """Return learners, the class given to each line and the losses, from Python's own calls.
+
+    Classes that were not known then have the score 0, or an equal chance if none was known.
+    """
     learners: dict[Any, Any] = {}
-    asked: dict[Any, tuple[Any, Any, dict[Any, float]]] = {}
-    said, losses = [], []
+    asked: dict[Any, tuple[Any, Any, dict[Any, float], int]] = {}
+    said, losses, guessed = [], list[float](), []
     for line in lines:
         x = {name: line[name] for name in line if name not in ("id", "y", group)}
         if x:
             model = learners.setdefault(line.get(group or ""), learner.clone())
             x["intercept"] = 1.0
             scores = model.decision_one(x)
-            asked[line["id"]] = x, model, scores
-        x, model, scores = asked[line["id"]]
+            asked[line["id"]] = x, model, scores, model.rounds
+        x, model, scores, made = asked[line["id"]]
         said.append(max(scores, key=scores.__getitem__) if scores else None)
         if "y" in line:
-            paid = model.total_loss
+            paid, late = model.total_loss, model.rounds > made
             model.learn_one(x, line["y"])
-            if "a" in line:  # it came at once
+            if not late:
                 losses.append(model.total_loss - paid)
-                continue
-            rivals = {name: value for name, value in scores.items() if name != line["y"]}
-            chances = np.exp([scores.get(line["y"], 0.0), *rivals.values()])
-            losses.append(-np.log(chances[0] / chances.sum()))
+            elif not scores:
+                guessed.append(model)
+            else:
+                chances = {name: np.exp(scores.get(name, 0.0)) for name in model.classes}
+                paid = -np.log(chances[line["y"]] / sum(chances.values()))
+                least = 0.0 if line["y"] in scores else np.log(len(chances))
+                losses.append(max(paid, least))
+    losses += [np.log(len(model.classes)) for model in guessed]
     return learners, said, losses
 
 

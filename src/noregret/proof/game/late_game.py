@@ -10,7 +10,14 @@ from typing import Any, NamedTuple
 
 from noregret.errors import BadExample
 from noregret.proof.game.game import Game
-from noregret.proof.game.served_loss import Score, is_wrong, learn_late, noted, served_loss
+from noregret.proof.game.served_loss import (
+    LateClasses,
+    Score,
+    is_wrong,
+    learn_late,
+    noted,
+    served_loss,
+)
 from noregret.streams.options import Options
 
 # The prefix under which certificates name the field that joins predictions and outcomes.
@@ -45,7 +52,8 @@ class LateGame(Game):
 
     Gradient descent steps by the gradients of the weights that predicted, and members of ``auto``
     are weighted by what they said then; other learners learn as if the outcome had come in time.
-    In each case the loss is that of the served prediction.
+    In each case the loss is that of the served prediction; ``LateClasses`` counts those of several
+    classes. An outcome that is learned before any other pays as in any game.
 
     Parameters
     ----------
@@ -63,6 +71,7 @@ class LateGame(Game):
         self.plain = plain
         self.field, self.paid, self.wrong = field, 0.0, 0
         self.largest = -math.inf
+        self.classes = LateClasses(self.learner.engine.loss.name)
 
     def play_events(self, events: Iterable[LateEvent]) -> LateGame:
         """Play predictions and outcomes in the order in which they came."""
@@ -85,7 +94,7 @@ class LateGame(Game):
                     score, made, note = learner.decision_one(x), learner.rounds, b""
                 else:
                     raise BadExample(f"no prediction has the id {name!r}, or it had its outcome")
-                late, before = learner.rounds - made, learner.total_loss
+                late, before = learner.rounds - made, (learner.total_loss, learner.mistakes)
                 if late:
                     learn_late(learner, x, y, score, note)
                 else:
@@ -93,19 +102,33 @@ class LateGame(Game):
                 ledger.delay += late
                 if late and ledger.first_delayed is None:
                     ledger.first_delayed = learner.rounds
-                paid = served_loss(learner, score, y) if late else learner.total_loss - before
-                self.paid += paid
-                self.largest = max(self.largest, paid)
-                self.wrong += is_wrong(learner, score, y)
+                self._pay(score, y, before, late > 0)
         return self
+
+    def _pay(self, score: Score, y: Any, before: tuple[float, int], late: bool) -> None:
+        """Count the loss of a prediction as it was served; ``before`` are the sums without it."""
+        learner = self.learner
+        if isinstance(score, dict):
+            self.paid += self.classes.join(y)
+        if not late:
+            paid, wrong = learner.total_loss - before[0], learner.mistakes - before[1]
+        else:
+            wrong = is_wrong(learner, score, y)
+            if isinstance(score, dict):
+                paid = self.classes.pay(score, y)
+            else:
+                paid = served_loss(learner, score, y)
+        self.paid += paid
+        self.wrong += wrong
+        self.largest = max(self.largest, paid)
 
     def _settle(self) -> None:
         """Complete the record with the losses of the predictions as served."""
         super()._settle()
         if self.delayed:
-            books = self.ledger.books
-            self.ledger.books = books._replace(
-                loss=self.paid, mistakes=self.wrong, largest_loss=self.largest
+            guess = self.classes.guess if self.classes.guesses else -math.inf
+            self.ledger.books = self.ledger.books._replace(
+                loss=self.paid, mistakes=self.wrong, largest_loss=max(self.largest, guess)
             )
 
     @property
