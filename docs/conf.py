@@ -21,6 +21,7 @@ extensions = [
     "sphinx_design",
     "sphinx.ext.autodoc",
     "sphinx.ext.napoleon",
+    "command_line",
     "course",
     "docstrings",
     "error_messages",
@@ -29,6 +30,7 @@ extensions = [
     "master_table",
     "mathml",
     "package_map",
+    "site_checks",
 ]
 exclude_patterns = ["_build"]
 

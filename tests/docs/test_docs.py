@@ -24,6 +24,7 @@ import noregret
 from noregret import data
 from noregret.app.cli.app import run
 from noregret.app.cli.family_words import path_of
+from noregret.app.cli.parser import command_names
 from noregret.base.algorithm import Named
 from noregret.base.registry import all_algorithms
 from tests.thorough import THOROUGH, sized
@@ -202,10 +203,23 @@ def no_page_loads_from_a_network_or_leaves_latex_to_decode(site: Path) -> None:
 
 
 def every_public_name_is_in_the_reference(site: Path) -> None:
-    reference = [site / "api.html", *(site / "learners").rglob("*.html")]
+    reference = [site / "api.html", site / "api-proofs.html", *(site / "learners").rglob("*.html")]
     text = "".join(path.read_text(encoding="utf-8") for path in reference)
     for name in noregret.__all__:
         assert name == "__version__" or f'id="noregret.{name}"' in text, name
+
+
+def every_command_is_there_with_the_options_that_its_help_shows(site: Path) -> None:
+    page = (site / "commands.html").read_text(encoding="utf-8")
+    article = page[page.index("<h1>") :]
+    overview = article[: article.index("<h2>")]
+    for name in command_names():
+        assert f'href="#{name}"' in overview
+        shown = printed_by(f"noregret {name} --help", site)
+        options = re.findall(r"(?m)^  (?:-\w[^,]*, )?--([a-z][\w-]*)", shown)
+        assert options
+        for option in set(options) - {"help"}:
+            assert f'id="cmdoption-noregret-{name}-{option}"' in page, (name, option)
 
 
 @pytest.mark.long
@@ -215,6 +229,7 @@ def test_the_site_is_whole_and_needs_nothing_else(site: Path) -> None:
     indexes_link_to_every_learner_and_theorem(site)
     no_page_loads_from_a_network_or_leaves_latex_to_decode(site)
     every_public_name_is_in_the_reference(site)
+    every_command_is_there_with_the_options_that_its_help_shows(site)
 
 
 def test_the_guide_tells_what_every_learner_is_for() -> None:
