@@ -111,6 +111,7 @@ FORMS: dict[str, list[dict[str, Any]]] = {
     "mondrian-forest": [
         {"loss": "logistic"},
         {"trees": 2, "nodes": 9, "seed": 3},
+        {"trees": 2, "nodes": 9, "edition": 1},
         {"loss": "logistic", "trees": 1, "nodes": 3},
     ],
     "mondrian-forest-classes": [{"trees": 3, "nodes": 7, "seed": 1}],

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import noregret as nr
-from tests.forests.trees import RATES, Floats, after_first, unit_of
+from tests.forests.trees import RATES, Floats, after_first, growth_of, unit_of
 from tests.thorough import sized
 
 ROWS = sized(1500, full=6000)
@@ -75,9 +75,8 @@ def test_the_forest_loses_little_more_than_each_member_since_it_started(kind: An
             learner.learn_many(X[start : start + 50], y[start : start + 50])
             state = learner.get_state()[0]
             unit = float(unit_of(learner))
-            growth = 2 / 3 * unit if kind is plane else 0
             assert state["fresh"][0] == pytest.approx(after_first(learner, parts[0][1]))
-            bound = state["paid"] - unit * state["priors"] + growth
+            bound = state["paid"] - unit * state["priors"] + growth_of(learner)
             assert state["fresh"][0] <= bound.min() * (1 + 1e-9)
     generations = np.arange(1, state["fresh"][1] + 1)
     per_generation = 0.5 / (generations * (generations + 1))

@@ -25,6 +25,8 @@ from tests.forests.trees import (
     Floats,
     after_first,
     below,
+    growth_of,
+    mixed_loss,
     mixture,
     prunings,
     tables,
@@ -33,11 +35,13 @@ from tests.forests.trees import (
 from tests.thorough import sized
 
 SEEDS = range(sized(4, full=60))
-KINDS = ("square", "logistic", "classes", "heavy")
+KINDS = ("square", "logistic", "classes", "heavy", "earlier")
 
 
 def stream(kind: str, seed: int, rows: int = 9) -> tuple[Floats, Any]:
-    """Return rows and outcomes of a kind; those of ``heavy`` widen their range again and again."""
+    """Return rows and outcomes of a kind; those of ``heavy`` widen their range again and again.
+
+    ``earlier`` is the square loss in edition 1."""
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(rows, 2)).round(1)
     y = X[:, 0] * X[:, 1] + 0.1 * rng.normal(size=rows)
@@ -51,7 +55,8 @@ def stream(kind: str, seed: int, rows: int = 9) -> tuple[Floats, Any]:
 def forest(kind: str, **params: Any) -> Any:
     if kind == "classes":
         return nr.MondrianForestClasses(**params)
-    return nr.MondrianForest(loss="logistic" if kind == "logistic" else "square", **params)
+    loss = "logistic" if kind == "logistic" else "square"
+    return nr.MondrianForest(loss=loss, edition=1 if kind == "earlier" else 2, **params)
 
 
 @pytest.mark.parametrize("nodes", [4000, 9])
@@ -62,7 +67,7 @@ def test_no_pruning_is_beaten_by_more_than_its_price(kind: str, seed: int, nodes
     learner = forest(kind, trees=2, seed=seed, nodes=nodes)
     learner.learn_many(X, y)
     accounts, unit = learner.engine.accounts(), unit_of(learner)
-    growth = Decimal(4) / 3 * unit if kind in ("square", "heavy") else Decimal(0)
+    growth = Decimal(growth_of(learner))
     priors = learner.get_state()[0]["priors"][2 * RATES :: RATES]
     assert np.exp(priors) == pytest.approx([1 / 16, 1 / 16, 1 / 16])  # two trees, and a fresh one
     for i, table in enumerate(tables(learner)):
@@ -93,7 +98,7 @@ def test_weights_are_the_posterior_of_all_prunings(
     learner.learn_many(X, y)
     (table, _), unit = tables(learner), unit_of(learner)
     if rate:
-        unit /= 2 if kind in ("logistic", "classes") else 512
+        unit /= 2 if kind in ("logistic", "classes") else 512 if kind == "earlier" else 128
     found = [(p.leaves, p.prior * (-p.loss / unit).exp()) for p in prunings(table, rate=rate)]
     for k in range(len(table)):
         if table[k, LEFT]:
@@ -103,19 +108,28 @@ def test_weights_are_the_posterior_of_all_prunings(
             assert table[k, STOP + rate] == pytest.approx(float(here / reached), rel=1e-8)
 
 
+@pytest.mark.parametrize("kind", ["square", "earlier"])
 @pytest.mark.parametrize("seed", SEEDS)
-def test_every_node_has_the_record_of_a_forecaster_that_was_always_there(seed: int) -> None:
+def test_every_node_has_the_record_of_a_forecaster_that_was_always_there(
+    kind: str, seed: int
+) -> None:
     """A node begins with the forecast of what lies beside it, then learns from its own rows.
 
-    Outcomes count from the first one.
+    In its first round it loses what the mixture beside it does, but for edition 1, where that is
+    what its forecast loses. Outcomes count from the first one.
     """
-    X, y = stream("square", seed, rows=40)
-    learner, first, size = forest("square", trees=1, seed=seed), {}, 1
+    X, y = stream(kind, seed, rows=40)
+    learner, first, size = forest(kind, trees=1, seed=seed), {}, 1
+    paid: dict[int, float] = {}
     for t, (x, outcome) in enumerate(zip(X, y, strict=True)):
         learner.learn_one(x, outcome)
         table, _ = tables(learner)
         if len(table) > size:  # the last node is new, and beside it is the one before
             size, first[t] = len(table), mixture(table, size, x)
+            if kind == "square":
+                paid[t] = table[-1, LOSS]
+                expected = mixed_loss(table, len(table) - 2, x, outcome - y[0], unit_of(learner))
+                assert paid[t] == pytest.approx(expected, rel=1e-9, abs=1e-12)
     y = y - y[0]
     mean, count, loss = np.zeros(len(table)), np.zeros(len(table)), np.zeros(len(table))
     for t, (x, outcome) in enumerate(zip(X, y, strict=True)):
@@ -128,7 +142,8 @@ def test_every_node_has_the_record_of_a_forecaster_that_was_always_there(seed: i
             if count[k] == 0 and t > 0:
                 mean[k], count[k] = first[t], 0.05
         for k in path:
-            loss[k] += (mean[k] - outcome) ** 2
+            new = count[k] == 0.05 and t in paid
+            loss[k] += paid[t] if new else (mean[k] - outcome) ** 2
             count[k] += 1
             mean[k] += (outcome - mean[k]) / count[k]
     np.testing.assert_allclose(table[:, LOSS], loss, rtol=1e-9)
@@ -151,6 +166,38 @@ def test_the_log_loss_of_a_tree_is_that_of_the_mixture_of_its_prunings(
         likelihood = sum(p.prior * (-p.loss).exp() for p in prunings(table))
         paid = learner.get_state()[0]["paid"][2 * RATES]
         assert paid == pytest.approx(float(-Decimal(likelihood).ln()), rel=1e-9)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_a_tree_of_numbers_pays_what_the_mixture_of_its_prunings_does(seed: int) -> None:
+    """By their likelihoods; while the range does not grow, which may only add to it."""
+    X, y = stream("square", seed, rows=40)
+    y[:2] = -9.0, 9.0
+    learner = forest("square", trees=1, seed=seed)
+    for x, outcome in zip(X[:9], y, strict=False):
+        learner.learn_one(x, outcome)
+    (table, _), unit = tables(learner), unit_of(learner)
+    mixed = sum(p.prior * (-p.loss / unit).exp() for p in prunings(table))
+    paid = learner.get_state()[0]["paid"][2 * RATES]
+    assert paid == pytest.approx(float(-unit * Decimal(mixed).ln()), rel=1e-9)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_no_round_within_the_range_costs_more_than_the_mixture_of_all_weights(seed: int) -> None:
+    """The theorem of mixable losses, round by round, for outcomes that an adversary chooses."""
+    rng = np.random.default_rng(seed)
+    learner = forest("square", trees=1, seed=seed)
+    learner.learn_many([[0.0], [1.0]], [0.0, 1.0])
+    unit = float(unit_of(learner))
+    potential, lost = 0.0, 0.0
+    for _ in range(60):
+        x = [float(rng.integers(6))]
+        learner.learn_one(x, float(learner.predict_one(x) < rng.choice([0.3, 0.5, 0.7])))
+        state = learner.get_state()[0]
+        now = -unit * np.logaddexp.reduce(state["priors"] - state["paid"] / unit)
+        assert state["fresh"][0] - lost <= now - potential + 1e-12 or potential == 0
+        potential, lost = now, state["fresh"][0]
+    assert state["interval"][2] == pytest.approx(0, abs=1e-12)
 
 
 def test_half_per_node_can_fail_where_nodes_are_inserted_above() -> None:

@@ -53,22 +53,48 @@ def prunings(table: Floats, k: int = 0, rate: int = 0) -> list[Pruning]:
     ]
 
 
-def mixture(table: Floats, k: int, x: Floats) -> float:
-    """Return the mixture of the prunings of a node's subtree, for numbers, at the proven rate."""
-    own = float(table[k, FIELDS])
+def says(table: Floats, k: int, x: Floats) -> list[tuple[Decimal, Decimal]]:
+    """Return the predictions of a subtree's prunings and their weights, at the proven rate."""
+    own = Decimal(table[k, FIELDS])
     if not table[k, LEFT]:
-        return own
+        return [(own, Decimal(1))]
     side = LEFT if x[int(table[k, FEATURE])] <= table[k, THRESHOLD] else RIGHT
-    stop = float(table[k, STOP])
-    return stop * own + (1 - stop) * mixture(table, int(table[k, side]), x)
+    stop = Decimal(table[k, STOP])
+    below = says(table, int(table[k, side]), x)
+    return [(own, stop), *((said, weight * (1 - stop)) for said, weight in below)]
+
+
+def mixture(table: Floats, k: int, x: Floats) -> float:
+    """Return the mean of the prunings of a node's subtree, for numbers."""
+    return float(sum(said * weight for said, weight in says(table, k, x)))
+
+
+def mixed_loss(table: Floats, k: int, x: Floats, y: float, unit: Decimal) -> float:
+    """Return the loss of the mixture of a node's subtree: that of its likelihood."""
+    if not unit:
+        return 0.0
+    odds = [
+        weight * (-((said - Decimal(y)) ** 2) / unit).exp() for said, weight in says(table, k, x)
+    ]
+    return float(-unit * Decimal(sum(odds)).ln())
 
 
 def unit_of(learner: Any) -> Decimal:
     """Return 1 / the proven rate."""
     if learner.engine.loss.name != "square":
         return Decimal(1)
-    scale = learner.get_state()[0]["outcomes"][3]
-    return 2 * Decimal(scale) ** 2
+    scale = Decimal(learner.get_state()[0]["outcomes"][3])
+    return 2 * scale**2 if learner.edition == 1 else scale**2 / 2
+
+
+def growth_of(learner: Any) -> float:
+    """Return what a range of outcomes that grows adds to the bound."""
+    if learner.engine.loss.name != "square":
+        return 0.0
+    state = learner.get_state()[0]
+    return float(
+        8 / 3 * state["outcomes"][3] ** 2 if learner.edition == 1 else state["interval"][2]
+    )
 
 
 def after_first(learner: Any, y: Any) -> float:

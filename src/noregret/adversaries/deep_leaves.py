@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     ),
     Attack(
         "mondrian-forest",
-        {"trees": 1},
+        {"trees": 1, "edition": 1},
         {"places": 60, "rounds": 10, "width": 0.1, "visits": 3},
         "The bolder rate knows an island after one round. If the weight of what is wrong is w, that"
         " round costs w²S² of the bound's 2S² ln(1/(1 − w)): a fifth at most, whatever w is.",

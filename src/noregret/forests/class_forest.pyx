@@ -19,7 +19,7 @@ cdef class ClassForest(ClassEngine):
 
     Parameters
     ----------
-    trees, nodes, seed
+    trees, nodes, seed, edition
         As in ``Grove``.
     """
 
@@ -28,10 +28,10 @@ cdef class ClassForest(ClassEngine):
     cdef readonly Grove grove
     cdef bint learning  # whether the row at hand will be learned
 
-    def __cinit__(self, trees=10, nodes=3500, seed=0):
-        self.grove = Grove(trees, nodes, seed, 0)
+    def __cinit__(self, trees=10, nodes=3500, seed=0, edition=2):
+        self.grove = Grove(trees, nodes, seed, 0, edition)
 
-    def __init__(self, trees=10, nodes=3500, seed=0):
+    def __init__(self, trees=10, nodes=3500, seed=0, edition=2):
         self.loss = class_loss("softmax")
 
     cdef int resize(self, Py_ssize_t size) except -1:

@@ -10,6 +10,9 @@
 /* The share of the feature that is correlated most, beside the one whose splits save most. */
 #define LINEAR_SHARE 0.1
 
+/* What the interval around the outcomes grows by at least, over its length. */
+#define STRETCH 0.25
+
 static uint64_t mixed(uint64_t z)
 {
     z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9ULL;
@@ -49,9 +52,20 @@ int noregret_forest_room(noregret_tree* t, ptrdiff_t room, ptrdiff_t stride)
     return 1;
 }
 
-int noregret_forest_begin(noregret_forest* f, int trees, ptrdiff_t budget, int classes, uint64_t seed)
+/* Whether predictions are held to where the mixture of all weights allows them. */
+static int has_ends(const noregret_forest* f) { return f->edition > 1 && !f->classes; }
+
+static ptrdiff_t says(const noregret_forest* f, int wide)
+{
+    return noregret_forest_members(f) * (ptrdiff_t)wide + (has_ends(f) ? 2 * f->trees : 0);
+}
+
+ptrdiff_t noregret_forest_says(const noregret_forest* f) { return says(f, outputs(f)); }
+
+int noregret_forest_begin(noregret_forest* f, int trees, ptrdiff_t budget, int classes, uint64_t seed, int edition)
 {
     memset(f, 0, sizeof *f);
+    f->edition = edition;
     f->old = trees;
     f->trees = trees += noregret_fresh_trees(trees);
     f->budget = budget;
@@ -131,7 +145,7 @@ int noregret_forest_widen(noregret_forest* f, ptrdiff_t features, int classes)
             f->tree[i].node = node;
         }
         if (!larger(&f->column, COLUMN_FIELDS * width) || !larger(&f->row, width) || !larger(&f->rates, width) ||
-            !larger(&f->said, (noregret_forest_members(f) + 1) * (ptrdiff_t)class_room))
+            !larger(&f->said, says(f, class_room) + class_room))
             return 0;
         for (int i = 0; i < f->trees; i++)
             spread(f, &f->tree[i], class_room, width, stride);
@@ -158,12 +172,12 @@ void noregret_forest_admit(noregret_forest* f)
 /* The price of a nat: 1 / the proven rate. */
 double noregret_forest_unit(const noregret_forest* f)
 {
-    return f->classes ? 1.0 : 2 * f->scale * f->scale;
+    return f->classes ? 1.0 : (f->edition > 1 ? 0.5 : 2) * f->scale * f->scale;
 }
 
 double noregret_boldness(const noregret_forest* f, int rate)
 {
-    return rate == 0 ? 1 : f->classes ? 2 : FOREST_BOLDER;
+    return rate == 0 ? 1 : f->classes ? 2 : f->edition > 1 ? 128 : 512; /* powers of two, for pay() */
 }
 
 /* The loss of a round. That of the first number is the same for all members and prunings, and would take
@@ -179,10 +193,24 @@ static double weight_of(const noregret_forest* f, int member, double unit)
     return f->prior[member] - (unit > 0 ? f->paid[member] / unit : 0);
 }
 
+/* By the continued fraction of t coth(t/2), so that small squares keep their digits. */
+double noregret_forest_short(double off, double unit)
+{
+    double t = unit > 0 ? off * off / unit : 0, z = t * t;
+    double over = 518918400 + z * (60540480 + z * (831600 + z * (2520 + z)));
+    double under = 259459200 + z * (8648640 + z * (55440 + z * 72));
+    return 2 * t * under / (over + t * under);
+}
+
+double noregret_forest_mixed(double below, double unit) { return below > 0 ? -unit * log1p(-below) : 0; }
+
+/* The mixture: the mean, moved as little as its loss at each end of the interval demands. */
 static void mix(const noregret_forest* f, const double* said, double* out)
 {
     int n = noregret_forest_members(f), wide = outputs(f);
-    double unit = noregret_forest_unit(f), top = -INFINITY, total = 0;
+    double unit = noregret_forest_unit(f), top = -INFINITY, total = 0, ends[2] = {0, 0};
+    const double* of_trees = said + n * (ptrdiff_t)wide;
+    int held = has_ends(f) && unit > 0;
     for (int k = 0; k < n; k++)
         top = weight_of(f, k, unit) > top ? weight_of(f, k, unit) : top;
     for (int c = 0; c < wide; c++)
@@ -192,9 +220,30 @@ static void mix(const noregret_forest* f, const double* said, double* out)
         total += weight;
         for (int c = 0; c < wide; c++)
             out[c] += weight * said[k * wide + c];
+        for (int end = 0; held && end < 2; end++) {
+            double off = said[k] - (end ? f->far : f->near);
+            int tree = k / FOREST_RATES - 2;
+            ends[end] += weight * (tree >= 0 && k % FOREST_RATES == 0 ? of_trees[2 * tree + end] : noregret_forest_short(off, unit));
+        }
     }
     for (int c = 0; c < wide; c++)
         out[c] /= total;
+    if (held) {
+        double least = f->far - sqrt(noregret_forest_mixed(ends[1] / total, unit));
+        double most = f->near + sqrt(noregret_forest_mixed(ends[0] / total, unit));
+        out[0] = out[0] < least ? least : out[0] > most ? most : out[0];
+    }
+}
+
+/* The loss of the mixture of all members so far. */
+static double potential(const noregret_forest* f)
+{
+    double unit = noregret_forest_unit(f), top = -INFINITY, total = 0;
+    for (int k = 0; k < noregret_forest_members(f); k++)
+        top = weight_of(f, k, unit) > top ? weight_of(f, k, unit) : top;
+    for (int k = 0; k < noregret_forest_members(f); k++)
+        total += exp(weight_of(f, k, unit) - top);
+    return -unit * (top + log(total));
 }
 
 void noregret_forest_predict(const noregret_forest* f, const double* row, double* said, double* out)
@@ -202,7 +251,7 @@ void noregret_forest_predict(const noregret_forest* f, const double* row, double
     int own_wide = FOREST_RATES * outputs(f);
     for (int k = 0; k < 2 * own_wide; k++)
         said[k] = 0;
-    noregret_trees_predict(f, row, said + 2 * own_wide, said == f->said);
+    noregret_trees_predict(f, row, said + 2 * own_wide, has_ends(f) ? said + (2 + f->trees) * own_wide : NULL, said == f->said);
     for (int i = 0; i < f->trees; i++) {
         double *own = said + own_wide * (2 + i), *average = said + (i < f->old ? 0 : own_wide);
         int count = i < f->old ? f->old : f->trees - f->old;
@@ -281,35 +330,65 @@ int noregret_forest_reserve(noregret_forest* f, int* foreseen)
     return 1;
 }
 
+/* Widens the range of the outcomes, with the interval around them; returns whether the rate has changed. */
+static int stretch(noregret_forest* f, double y)
+{
+    int first = f->rounds == 1, power;
+    f->low = first || y < f->low ? y : f->low;
+    f->high = first || y > f->high ? y : f->high;
+    if (f->edition > 1) {
+        if (first)
+            f->near = f->far = y;
+        if (y >= f->near && y <= f->far)
+            return 0;
+        double more = STRETCH * f->scale;
+        if (y > f->far)
+            f->far = y > f->far + more ? y : f->far + more;
+        else
+            f->near = y < f->near - more ? y : f->near - more;
+        f->scale = f->far - f->near;
+        return 1;
+    }
+    if (!(f->high - f->low > f->scale))
+        return 0;
+    double share = frexp(f->high - f->low, &power);
+    f->scale = ldexp(1.0, share == 0.5 ? power - 1 : power);
+    return 1;
+}
+
 int noregret_forest_learn(noregret_forest* f, double y, int foreseen)
 {
     int n = noregret_forest_members(f), wide = outputs(f), c = f->classes ? (int)y : 0;
     if (!noregret_forest_reserve(f, &foreseen))
         return 0;
-    double* served = f->said + (ptrdiff_t)n * wide;
+    double *served = f->said + noregret_forest_says(f), lost, before = 0;
     if (foreseen)
         mix(f, f->said, served);
     else
         noregret_forest_predict(f, f->row, f->said, served);
     f->rounds++;
-    f->lost += loss_of(f, served[c], y);
+    lost = loss_of(f, served[c], y);
+    f->lost += lost;
     f->start = f->outcome_mean;
-    if (!f->classes) {
-        f->low = f->rounds == 1 || y < f->low ? y : f->low;
-        f->high = f->rounds == 1 || y > f->high ? y : f->high;
-        if (f->high - f->low > f->scale) {
-            int power;
-            double share = frexp(f->high - f->low, &power);
-            f->scale = ldexp(1.0, share == 0.5 ? power - 1 : power);
-            for (int i = 0; i < f->trees; i++)
-                noregret_tree_reweigh(f, &f->tree[i]);
-        }
-    }
-    for (int k = 0; k < n; k++)
-        f->paid[k] += loss_of(f, f->said[k * wide + c], y);
+    int stretched = !f->classes && stretch(f, y);
+    for (int i = 0; stretched && i < f->trees; i++)
+        noregret_tree_reweigh(f, &f->tree[i]);
+    if (stretched && has_ends(f))
+        before = potential(f);
     measure(f, y);
-    for (int i = 0; i < f->trees; i++)
-        noregret_tree_learn(f, &f->tree[i], f->row, y);
+    for (int k = 0; k < n; k++) {
+        int tree = k / FOREST_RATES - 2, proven = tree >= 0 && k % FOREST_RATES == 0;
+        double paid = loss_of(f, f->said[k * wide + c], y);
+        if (proven) {
+            double mixed = noregret_tree_learn(f, &f->tree[tree], f->row, y);
+            paid = has_ends(f) ? mixed : paid;
+        }
+        f->paid[k] += paid;
+    }
+    if (stretched && has_ends(f)) {
+        double excess = lost - (potential(f) - before);
+        f->growth += excess > 0 ? excess : 0;
+    }
     for (int i = 0; i < f->trees; i++)
         if (f->tree[i].count + 2 > f->budget)
             noregret_tree_collapse(f, &f->tree[i]);

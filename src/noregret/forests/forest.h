@@ -5,12 +5,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The bolder rate over the proven one, for numbers: a power of two. For classes it is 2. */
-#define FOREST_BOLDER 512
 
 enum {
     FOREST_RATES = 2,    /* weights per node: at the proven rate, and at a bolder one */
     FOREST_FIELDS = 14,  /* numbers per node besides counts of classes and its box */
+    FOREST_EDITION = 2,  /* the latest; states of edition 1 go on as they were */
 };
 
 /* A node is a row of numbers: these, the counts of the classes, then the box: low ends, high ends. */
@@ -21,7 +20,8 @@ enum {
     FEATURE,
     THRESHOLD,
     TIME,        /* of its split; 0 for a leaf */
-    LOSS,        /* of its own forecaster, in the rounds whose rows came here; the first number costs nothing */
+    LOSS,        /* of its own forecaster, in the rounds whose rows came here; the first number costs nothing, */
+                 /* and the first round of a new leaf what the mixture in its place costs: not in edition 1 */
     COUNT,       /* outcomes behind the mean, numbers only; may be a fraction */
     STOP,        /* at each rate, the posterior probability that the pruning stops here, given that it */
     GO = STOP + FOREST_RATES,  /* gets here, and of going on; both are kept, for accuracy near 0 and 1 */
@@ -39,6 +39,7 @@ typedef struct {
 
 typedef struct {
     noregret_tree* tree;
+    int edition;
     int trees, old;      /* all, and those that are not fresh: the first ones */
     ptrdiff_t budget;    /* nodes per tree */
     int classes;         /* 0 for numbers */
@@ -47,7 +48,9 @@ typedef struct {
     ptrdiff_t stride;    /* numbers per node */
     long long rounds;
     double low, high;    /* range of the outcomes */
-    double scale;        /* a power of two, at least high - low */
+    double near, far;    /* the ends of an interval of that length around them: not in edition 1 */
+    double scale;        /* its length, which grows by a quarter at least; a power of two in edition 1 */
+    double growth;       /* what rounds cost in which it grew, above the losses of the mixture: not in edition 1 */
     double* column;      /* statistics of the features, COLUMN_FIELDS * width */
     double lost;         /* the loss of the forest, without that of the first number */
     long long generation, born;  /* of the fresh trees: their number, and the rounds before they started */
@@ -57,14 +60,14 @@ typedef struct {
     double* before;      /* and what had been paid when the fresh trees started */
     double* row;         /* scratch of a round, of width numbers */
     double* rates;       /* scratch of a round: how fast each feature is split, per unit */
-    double* said;        /* scratch of a round: predictions of the members */
+    double* said;        /* scratch of a round: predictions of the members, then the ends, see noregret_trees_predict() */
     double outcome_mean, outcome_spread;
     double start;        /* scratch of a round: what empty trees predict */
 } noregret_forest;
 
 enum { COLUMN_LOW, COLUMN_HIGH, COLUMN_MEAN, COLUMN_SPREAD, COLUMN_SHARED, COLUMN_GAIN, COLUMN_TRIED, COLUMN_FIELDS };
 
-int noregret_forest_begin(noregret_forest* f, int trees, ptrdiff_t budget, int classes, uint64_t seed);
+int noregret_forest_begin(noregret_forest* f, int trees, ptrdiff_t budget, int classes, uint64_t seed, int edition);
 void noregret_forest_end(noregret_forest* f);
 /* Room for features and classes: 0 if there is no memory, and then nothing has changed. */
 int noregret_forest_widen(noregret_forest* f, ptrdiff_t features, int classes);
@@ -75,8 +78,12 @@ int noregret_forest_members(const noregret_forest* f);
 int noregret_fresh_trees(int trees);
 void noregret_fresh_begin(noregret_forest* f);
 void noregret_fresh_judge(noregret_forest* f);
-/* Predictions of all trees, each at both rates: a number, or a probability per class. */
-void noregret_trees_predict(const noregret_forest* f, const double* row, double* out, int learning);
+/* Predictions of all trees, each at both rates: a number, or a probability per class. Of numbers, ends has
+   per tree what the likelihoods, at the proven rate, of both ends of their interval are below 1; edition 1 has
+   none. */
+void noregret_trees_predict(const noregret_forest* f, const double* row, double* out, double* ends, int learning);
+/* Numbers that a round keeps in said: what the members say, then the ends. */
+ptrdiff_t noregret_forest_says(const noregret_forest* f);
 /* The mixture of all members; said has room for what each says. */
 void noregret_forest_predict(const noregret_forest* f, const double* row, double* said, double* out);
 /* Makes room for the nodes of a round: 0 if there is no memory. Clears foreseen if predictions have changed. */
@@ -84,18 +91,24 @@ int noregret_forest_reserve(noregret_forest* f, int* foreseen);
 /* Learns from f->row: returns 0 if there is no memory, and then nothing has changed. If foreseen, f->said has
    what the members say of it. */
 int noregret_forest_learn(noregret_forest* f, double y, int foreseen);
-/* Learns one row with one tree; the rates of features are those of f. */
-void noregret_tree_learn(noregret_forest* f, noregret_tree* t, const double* row, double y);
+/* Learns one row with one tree; the rates of features are those of f. Returns the loss of the mixture of its
+   prunings at the proven rate. */
+double noregret_tree_learn(noregret_forest* f, noregret_tree* t, const double* row, double y);
 void noregret_tree_reweigh(noregret_forest* f, noregret_tree* t);
 void noregret_tree_collapse(noregret_forest* f, noregret_tree* t);
 double noregret_forest_unit(const noregret_forest* f);
 
 /* Forests as values: NULL if there is no memory. Packing returns the bytes, and only counts them if out is NULL. */
-noregret_forest* noregret_forest_new(int trees, ptrdiff_t budget, int classes, uint64_t seed);
+noregret_forest* noregret_forest_new(int trees, ptrdiff_t budget, int classes, uint64_t seed); /* of edition 1 */
 void noregret_forest_delete(noregret_forest* f);
 ptrdiff_t noregret_forest_bytes(const noregret_forest* f);
 ptrdiff_t noregret_forest_pack(const noregret_forest* f, char* out);
 noregret_forest* noregret_forest_unpack(const char* in);
+
+/* 1 - e^(-off^2 / unit), for squares of up to 2 units: the likelihood of an outcome is so far below 1. */
+double noregret_forest_short(double off, double unit);
+/* The loss of a mixture whose likelihood is so far below 1. */
+double noregret_forest_mixed(double below, double unit);
 
 /* The best pruning by loss + excess + unit * log-prior: its loss, the rest, its leaves, its excess; and the
    least loss of any. */

@@ -13,10 +13,10 @@ cdef extern from "forest.h" nogil:
         double since
     ctypedef struct noregret_forest:
         noregret_tree* tree
-        int trees, old, classes, class_room
+        int edition, trees, old, classes, class_room
         Py_ssize_t budget, features, width, stride
         long long rounds
-        double low, high, scale
+        double low, high, near, far, scale, growth
         double* column
         double lost
         long long generation, born
@@ -26,12 +26,13 @@ cdef extern from "forest.h" nogil:
         double* row
         double* said
         double outcome_mean, outcome_spread
-    int noregret_forest_begin(noregret_forest* f, int trees, Py_ssize_t budget, int classes, uint64_t seed)
+    int noregret_forest_begin(noregret_forest* f, int trees, Py_ssize_t budget, int classes, uint64_t seed, int edition)
     void noregret_forest_end(noregret_forest* f)
     int noregret_forest_widen(noregret_forest* f, Py_ssize_t features, int classes)
     int noregret_forest_room(noregret_tree* t, Py_ssize_t room, Py_ssize_t stride)
     void noregret_forest_admit(noregret_forest* f)
     int noregret_forest_members(const noregret_forest* f)
+    Py_ssize_t noregret_forest_says(const noregret_forest* f)
     void noregret_forest_predict(const noregret_forest* f, const double* row, double* said, double* out)
     int noregret_forest_reserve(noregret_forest* f, int* foreseen)
     noregret_forest* noregret_forest_new(int trees, Py_ssize_t budget, int classes, uint64_t seed)

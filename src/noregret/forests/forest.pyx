@@ -36,11 +36,13 @@ cdef class Grove:
         The seed of the random numbers.
     classes
         2 for labels, 0 for numbers and for classes that join later.
+    edition
+        2, or 1 for the arithmetic of earlier models.
     """
 
-    def __cinit__(self, trees, nodes, seed, classes=0):
-        self.params = (trees, nodes, seed, classes)
-        if not noregret_forest_begin(&self.forest, trees, nodes, classes, seed):
+    def __cinit__(self, trees, nodes, seed, classes=0, edition=1):
+        self.params = (trees, nodes, seed, classes, edition)
+        if not noregret_forest_begin(&self.forest, trees, nodes, classes, seed, edition):
             raise MemoryError("no memory left for the trees")
 
     def __dealloc__(self):
@@ -75,7 +77,7 @@ cdef class Grove:
         """Do the same, and change nothing; return False if there is no memory."""
         cdef double[MAX_SPLIT] dense
         cdef double[MAX_LISTED] few
-        cdef Py_ssize_t said_room = noregret_forest_members(&self.forest) * max(1, self.forest.classes)
+        cdef Py_ssize_t said_room = noregret_forest_says(&self.forest)
         cdef double* said = few
         if said_room > MAX_LISTED:
             said = <double*> malloc(said_room * sizeof(double))
@@ -113,8 +115,8 @@ cdef class Grove:
         cdef int i, n = self.forest.trees
         unit = noregret_forest_unit(&self.forest)
         found = self.best(unit)
-        # Rounds that widen the range of the outcomes: of the trees, and of their mixture.
-        growth = 0.0 if self.forest.classes else 8.0 / 3.0 * self.forest.scale ** 2
+        # Rounds that widen the range of the outcomes: in edition 1 at most this, of the trees and of their mixture.
+        growth = 8.0 / 3.0 * self.forest.scale ** 2 if self.forest.edition == 1 and not self.forest.classes else self.forest.growth
         # What the forest had lost when a tree started counts as that tree's loss.
         since = np.array([self.forest.tree[i].since for i in range(n)])
         prior = np.array([self.forest.prior[FOREST_RATES * (2 + i)] for i in range(n)])
@@ -165,12 +167,13 @@ cdef class Grove:
             "fresh": np.array([f.lost, <double> f.generation, <double> f.born]),
             "columns": columns,
             "outcomes": np.array([<double> f.rounds, f.low, f.high, f.scale, f.outcome_mean, f.outcome_spread]),
+            **({"interval": np.array([f.near, f.far, f.growth])} if f.edition > 1 else {}),
         }
 
     def take(self, arrays, Py_ssize_t size, Py_ssize_t classes):
         """Return new trees with a state, or raise ValueError if it does not fit."""
-        trees, nodes, seed, first = self.params
-        cdef Grove made = Grove(trees, nodes, seed, first)
+        trees, nodes, seed, first, edition = self.params
+        cdef Grove made = Grove(trees, nodes, seed, first, edition)
         cdef noregret_forest* f = &made.forest
         cdef Py_ssize_t n = min(size, MAX_SPLIT), counts, wide, at = 0, k, own
         cdef double[:, ::1] table
@@ -188,7 +191,7 @@ cdef class Grove:
         state_arrays(arrays, {
             "nodes": int(per_tree.sum()) * wide, "counts": f.trees, "random": 2 * f.trees, "since": f.trees,
             **dict.fromkeys(("paid", "priors", "before"), noregret_forest_members(f)), "fresh": 3,
-            "columns": COLUMN_FIELDS * n, "outcomes": len(WHOLE),
+            "columns": COLUMN_FIELDS * n, "outcomes": len(WHOLE), **({"interval": 3} if edition > 1 else {}),
         })
         halves = arrays["random"]
         if not ((halves >= 0) & (halves < 2.0**32) & (halves == np.floor(halves))).all():
@@ -216,6 +219,10 @@ cdef class Grove:
         for k in range(COLUMN_FIELDS * n):
             f.column[k] = arrays["columns"][k]
         rounds, f.low, f.high, f.scale, f.outcome_mean, f.outcome_spread = arrays["outcomes"].tolist()
+        if edition > 1:
+            f.near, f.far, f.growth = arrays["interval"].tolist()
+            if not (f.near <= f.low and f.high <= f.far and f.scale == f.far - f.near and f.growth >= 0) and not first and not classes:
+                raise ValueError("the state's interval of outcomes makes no sense")
         if not (0 <= rounds < 2**53 and rounds == int(rounds) and f.scale >= 0 and f.low <= f.high and f.outcome_spread >= 0):
             raise ValueError("the state's outcomes make no sense")
         if not (1 <= generation < 2**53 and generation == int(generation) and 0 <= born <= rounds and born == int(born)):
@@ -261,16 +268,16 @@ cdef class Forest(Engine):
     ----------
     loss
         ``square`` or ``logistic``.
-    trees, nodes, seed
+    trees, nodes, seed, edition
         As in ``Grove``.
     """
 
     ADVICE = "scale the outcomes down"
 
-    def __cinit__(self, loss="square", trees=10, nodes=3500, seed=0):
+    def __cinit__(self, loss="square", trees=10, nodes=3500, seed=0, edition=2):
         one_of("loss", loss, LOSSES)
         self.loss = as_loss(loss, None)
-        self.grove = Grove(trees, nodes, seed, 2 if loss == "logistic" else 0)
+        self.grove = Grove(trees, nodes, seed, 2 if loss == "logistic" else 0, edition)
 
     cdef int resize(self, Py_ssize_t size) except -1:
         if size > self.capacity:

@@ -29,13 +29,13 @@ WHERE = (
 )
 
 
-def checked(trees: int, nodes: int, seed: int) -> tuple[int, int, int]:
+def checked(trees: int, nodes: int, seed: int, edition: int) -> tuple[int, int, int, int]:
     """Return the parameters of a forest, or raise ValueError."""
     count = whole("trees", trees, below=MAX_TREES + 1)
     room = whole("nodes", nodes, below=MAX_NODES + 1)
     if room < MIN_NODES:
         raise ValueError(f"nodes must be at least {MIN_NODES}: got {nodes!r}")
-    return count, room, seed_of(seed)
+    return count, room, seed_of(seed), whole("edition", edition, below=3)
 
 
 def best_tree(evidence: Evidence) -> int:
@@ -62,7 +62,7 @@ def promise(
     name: str,
     loss: str,
     where: str = "",
-    square: bool = False,
+    square: int = 0,
     covers: Callable[[Mapping[str, Any]], bool] = lambda params: True,
 ) -> Theorem:
     """Return the theorem of a forest.
@@ -76,14 +76,18 @@ def promise(
     where
         What is to be added to the explanation of the formula.
     square
-        Whether the loss is the square one: then nats cost more, and so do ranges that grow.
+        The edition of a forest for the square loss, in which nats cost more, and so do ranges that
+        grow.
     covers
         For which parameters it is.
     """
     formula, plain = f"{PRICE} + C", "ln 1/π(P) + ln 1/ρ + C"
-    if square:
+    if square == 1:
         formula = rf"2 S^2 \left( {PRICE} \right) + C + \tfrac83 S^2"
         plain = "2 S² (ln 1/π(P) + ln 1/ρ) + C + 8/3 S²"
+    elif square:
+        formula = rf"\tfrac12 S^2 \left( {PRICE} \right) + C + G"
+        plain = "½ S² (ln 1/π(P) + ln 1/ρ) + C + G"
     return Theorem(
         name=name,
         quantity="regret to the best member",

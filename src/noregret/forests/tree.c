@@ -78,8 +78,16 @@ static way way_from(const double* v)
     return w;
 }
 
-/* Adds what a node says to the mixtures, at the first rates, and goes on to its child: 0 at a leaf. */
-static int follow(const noregret_forest* f, const noregret_tree* t, way* w, const double* row, int rates, double* out)
+/* Outcomes whose likelihoods are asked for, as noregret_forest_short() has them. */
+typedef struct {
+    int count;
+    double outcome[2], unit;
+} asked;
+
+/* Adds what a node says to the mixtures, at the first rates, and those of the outcomes asked for at the
+   proven one, and goes on to its child: 0 at a leaf. */
+static int follow(const noregret_forest* f, const noregret_tree* t, way* w, const double* row, int rates, double* out,
+                  const asked* of, double* below)
 {
     int wide = f->classes ? f->classes : 1;
     const double* v = w->v;
@@ -89,6 +97,8 @@ static int follow(const noregret_forest* f, const noregret_tree* t, way* w, cons
         double stop = (leaf ? w->reach[k] : w->reach[k] * v[STOP + k]) / total;
         for (int c = 0; c < wide; c++)
             out[k * wide + c] += stop * v[FOREST_FIELDS + c];
+        for (int i = 0; k == 0 && i < of->count; i++)
+            below[i] += stop * noregret_forest_short(v[FOREST_FIELDS] - of->outcome[i], of->unit);
         w->reach[k] *= v[GO + k];
     }
     if (!leaf)
@@ -105,8 +115,9 @@ static void fetch(const noregret_forest* f, const double* v, int whole)
 }
 
 /* Trees are followed side by side, so that the processor waits for the memory of many at a time. */
-void noregret_trees_predict(const noregret_forest* f, const double* row, double* out, int learning)
+void noregret_trees_predict(const noregret_forest* f, const double* row, double* out, double* ends, int learning)
 {
+    asked of = {ends == NULL ? 0 : 2, {f->near, f->far}, noregret_forest_unit(f)};
     int wide = FOREST_RATES * (f->classes ? f->classes : 1);
     way ways[SIDE_BY_SIDE];
     for (int first = 0; first < f->trees; first += SIDE_BY_SIDE) {
@@ -115,6 +126,8 @@ void noregret_trees_predict(const noregret_forest* f, const double* row, double*
             const noregret_tree* t = &f->tree[first + i];
             for (int k = 0; k < wide; k++)
                 out[(first + i) * wide + k] = t->count > 0 ? 0 : f->classes ? 1.0 / f->classes : f->outcome_mean;
+            for (int k = 0; k < of.count; k++)
+                ends[(first + i) * 2 + k] = t->count > 0 ? 0 : noregret_forest_short(f->outcome_mean - of.outcome[k], of.unit);
             ways[i] = way_from(t->count > 0 ? t->node : NULL);
             going -= t->count == 0;
         }
@@ -123,7 +136,7 @@ void noregret_trees_predict(const noregret_forest* f, const double* row, double*
                 const noregret_tree* t = &f->tree[first + i];
                 if (ways[i].v == NULL)
                     continue;
-                if (follow(f, t, &ways[i], row, FOREST_RATES, out + (first + i) * wide))
+                if (follow(f, t, &ways[i], row, FOREST_RATES, out + (first + i) * wide, &of, ends + (first + i) * of.count))
                     fetch(f, ways[i].v, learning);
                 else {
                     ways[i].v = NULL;
@@ -248,9 +261,12 @@ static DISPATCHED(void, widen, (double* low, double* high, const double* row, pt
 }
 
 /* Puts a split between the box of node k and the row, at that time: the row's side is a new leaf, the
-   other one is the node as it was. Returns the leaf, or 0 if no number lies between. */
-static ptrdiff_t insert(noregret_forest* f, noregret_tree* t, ptrdiff_t k, const double* row, double far, double time)
+   other one is the node as it was. Returns the leaf, or 0 if no number lies between; first is the
+   loss of the mixture in its place. */
+static ptrdiff_t insert(noregret_forest* f, noregret_tree* t, ptrdiff_t k, const double* row, double y, double far, double time,
+                        double* first)
 {
+    asked of = {!f->classes && f->edition > 1, {y}, noregret_forest_unit(f)};
     double* v = t->node + k * f->stride;
     double *low = box_low(f, v), *high = box_high(f, v);
     double left = drawn(t) * far, begin = begins(f, t, v), a, b, threshold;
@@ -294,8 +310,11 @@ static ptrdiff_t insert(noregret_forest* f, noregret_tree* t, ptrdiff_t k, const
     /* What the tree has predicted for this row is then the same with the split. */
     memset(fresh + FOREST_FIELDS, 0, f->class_room * sizeof(double));
     way below = way_from(old);
-    while (follow(f, t, &below, row, 1, fresh + FOREST_FIELDS))
+    double off = 0;
+    while (follow(f, t, &below, row, 1, fresh + FOREST_FIELDS, &of, &off))
         ;
+    if (of.count > 0)
+        *first = noregret_forest_mixed(off, of.unit);
     for (int c = 0; c < f->classes; c++)
         fresh[FOREST_FIELDS + c] *= inherited(f);
     v[TIME] = time;
@@ -313,9 +332,11 @@ static int is_pure(const noregret_forest* f, const double* v, double y)
     return f->classes && total_of(f, v) - v[FOREST_FIELDS + (int)y] <= 0.5 * (f->classes - 1) + 1e-6;
 }
 
-static void pay(noregret_forest* f, noregret_tree* t, ptrdiff_t length, double y)
+/* Charges the outcome to the nodes on the way, of which the last may be a new leaf: its loss is then first,
+   which is negative if there is none. Returns the loss of the mixture of numbers at the proven rate. */
+static double pay(noregret_forest* f, noregret_tree* t, ptrdiff_t length, double y, double first)
 {
-    double unit = noregret_forest_unit(f), below[FOREST_RATES], lower = 0, seen = 0;
+    double unit = noregret_forest_unit(f), below[FOREST_RATES], lower = 0, seen = 0, off = 0;
     for (ptrdiff_t k = length - 1; k >= 0; k--) {
         double* v = t->node + f->stride * t->at[k];
         double says = forecast(f, v, f->classes ? (int)y : 0), own[FOREST_RATES], loss;
@@ -324,10 +345,16 @@ static void pay(noregret_forest* f, noregret_tree* t, ptrdiff_t length, double y
             own[0] = says;
             own[1] = says * says;
         } else {
+            double own_off = noregret_forest_short(says - y, unit);
             loss = (says - y) * (says - y);
-            own[0] = unit > 0 ? exp(-loss / unit) : 1;
+            if (k == length - 1 && first >= 0) {
+                loss = first;
+                own_off = unit > 0 ? -expm1(-first / unit) : 0;
+            }
+            off = k == length - 1 ? own_off : v[STOP] * own_off + v[GO] * off;
+            own[0] = f->edition > 1 ? 1 - own_off : unit > 0 ? exp(-loss / unit) : 1;
             own[1] = own[0];
-            for (int power = 1; power < FOREST_BOLDER; power *= 2)
+            for (double power = 1; power < noregret_boldness(f, 1); power *= 2)
                 own[1] *= own[1];
         }
         for (int r = 0; r < FOREST_RATES; r++)
@@ -342,18 +369,19 @@ static void pay(noregret_forest* f, noregret_tree* t, ptrdiff_t length, double y
         seen = f->classes ? total_of(f, v) : v[COUNT];
         see(f, v, y);
     }
+    return noregret_forest_mixed(off, unit);
 }
 
-void noregret_tree_learn(noregret_forest* f, noregret_tree* t, const double* row, double y)
+double noregret_tree_learn(noregret_forest* f, noregret_tree* t, const double* row, double y)
 {
     ptrdiff_t k = 0, length = 0;
-    double begin = 0;
+    double begin = 0, first = -1;
     if (t->count == 0) {
         begin_leaf(f, t->node, row);
         t->node[LOSS] = f->classes ? log((double)f->classes) : f->rounds == 1 ? 0 : (f->start - y) * (f->start - y);
         see(f, t->node, y);
         t->count = 1;
-        return;
+        return t->node[LOSS];
     }
     for (;;) {
         double* v = t->node + k * f->stride;
@@ -365,7 +393,7 @@ void noregret_tree_learn(noregret_forest* f, noregret_tree* t, const double* row
             if (!(leaf && is_pure(f, v, y))) {
                 double time = begin - log(drawn(t)) / far;
                 if (time > begin && (leaf ? time < 1e300 : time < v[TIME]))
-                    fresh = insert(f, t, k, row, far, time);
+                    fresh = insert(f, t, k, row, y, far, time, &first);
             }
             widen(box_low(f, v), box_high(f, v), row, f->features);
             if (fresh) {
@@ -378,5 +406,5 @@ void noregret_tree_learn(noregret_forest* f, noregret_tree* t, const double* row
         begin = v[TIME];
         k = (ptrdiff_t)(row[(ptrdiff_t)v[FEATURE]] <= v[THRESHOLD] ? v[LEFT] : v[RIGHT]);
     }
-    pay(f, t, length, y);
+    return pay(f, t, length, y, first);
 }

@@ -4,15 +4,20 @@
 
 #include "forest.h"
 
-noregret_forest* noregret_forest_new(int trees, ptrdiff_t budget, int classes, uint64_t seed)
+static noregret_forest* made(int trees, ptrdiff_t budget, int classes, uint64_t seed, int edition)
 {
     noregret_forest* f = malloc(sizeof *f);
     if (f == NULL)
         return NULL;
-    if (noregret_forest_begin(f, trees, budget, classes, seed))
+    if (noregret_forest_begin(f, trees, budget, classes, seed, edition))
         return f;
     noregret_forest_delete(f);
     return NULL;
+}
+
+noregret_forest* noregret_forest_new(int trees, ptrdiff_t budget, int classes, uint64_t seed)
+{
+    return made(trees, budget, classes, seed, 1);
 }
 
 void noregret_forest_delete(noregret_forest* f)
@@ -58,7 +63,7 @@ noregret_forest* noregret_forest_unpack(const char* in)
     noregret_forest was, *f;
     memcpy(&was, in, sizeof was);
     in += sizeof was;
-    if ((f = noregret_forest_new(was.old, was.budget, was.classes, 0)) == NULL)
+    if ((f = made(was.old, was.budget, was.classes, 0, was.edition)) == NULL)
         return NULL;
     if (!noregret_forest_widen(f, was.width, was.class_room)) {
         noregret_forest_delete(f);
@@ -68,7 +73,10 @@ noregret_forest* noregret_forest_unpack(const char* in)
     f->rounds = was.rounds;
     f->low = was.low;
     f->high = was.high;
+    f->near = was.near;
+    f->far = was.far;
     f->scale = was.scale;
+    f->growth = was.growth;
     f->outcome_mean = was.outcome_mean;
     f->outcome_spread = was.outcome_spread;
     f->lost = was.lost;

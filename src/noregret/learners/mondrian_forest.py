@@ -11,7 +11,7 @@ for labels, their frequencies, and each tree mixes the predictions of all its pr
 
 Here the node v begins at time τ and is split at τ'; a leaf has w̄ = e^(−η·loss). With c = 1000,
 deep prunings are preferred, which are best for an average over trees. A second set of weights in
-each node has c = 1 and 512 times the rate η for numbers, 2 times for labels, to find shallow
+each node has c = 1 and 128 times the rate η for numbers, 2 times for labels, to find shallow
 prunings where outcomes are mostly noise. The forest mixes both, of each tree and averaged over the
 trees, by their losses.
 
@@ -28,37 +28,50 @@ what is as unlikely if errors are normal, then old rows do harm, and it takes th
 Promise. For every pruning P of every tree as it is at the end,
 
     L_A ≤ L_P + (1/η)(ln 1/π(P) + ln 1/ρ) + C   for labels, η = 1,
-    L_A ≤ L_P + (1/η)(ln 1/π(P) + ln 1/ρ) + C + 8/3·S²   for numbers, η = 1/(2S²),
+    L_A ≤ L_P + (1/η)(ln 1/π(P) + ln 1/ρ) + C + G   for numbers, η = 2/S²,
 
 where π(P) is the product of the s(v) of the split nodes of P and of 1 − s(v) of its leaves that the
 tree splits further, and ρ is 1/(8M) for the first trees, 1/(8Fg(g+1)) for those of the generation g
-of fresh ones. Before a tree started, the losses of the forest count as those of P. S is the range
-of the outcomes at the end, rounded up to a power of two. C is the measured cost of the subtrees
-that collapsed into leaves of P: −(1/η) ln w̄ of the subtree minus the loss of the leaf, then.
+of fresh ones. Before a tree started, the losses of the forest count as those of P. S is the length
+of an interval [a, b] around the outcomes, which grows by a quarter at least: so S is at most 25/16
+of their range. G is the measured cost of the rounds in which it grew, at most 25/9·S². C is the
+measured cost of the subtrees that collapsed into leaves of P: −(1/η) ln w̄ of the subtree minus the
+loss of the leaf, then.
 
-Proof. Call Φ = −(1/η) ln w̄(root). (1) A round: the loss is η-exp-concave, so the loss of the
-mixture is at most the increase of Φ. (2) A split inserted at time σ between τ and τ' leaves Φ as
-it is: no row has come to the new leaf, so its w̄ is 1; the node above and the node below have the
-same record; and s = (τ+c)/(σ+c) · (σ+c)/(τ'+c). The row at hand was predicted before the split was
-drawn, but the first forecast of the new leaf is what the mixture below the split predicts for that
-row, so the tree with the split predicts the same. (With a probability of ½ per node in place of s,
-an insertion does change Φ, and a bound of ln 2 per node can fail. Nor may the new leaf begin with
-the forecast of the node above.) (3) If the range grows, all weights are computed again with the
-smaller η. −(1/η) ln E e^(−ηL) falls with η, so Φ can only grow; the round itself is predicted with
-the old weights, and costs at most S². As S doubles at least, these rounds cost 4/3·S² in all, once
-for the tree and once for the mixture of the trees. (4) A collapse leaves Φ as it is: the leaf has
-the w̄ of the subtree from then on, as if its loss were larger by what is added to C. At the end
-Φ ≤ L_P + (1/η) ln 1/π(P) + C, and the mixture over the trees, in which each has the prior weight ρ
-at the rate η, adds (1/η) ln 1/ρ. (5) Trees and averages that start late, or are replaced, are
-specialists: while one is absent, it counts as losing what the forest loses, which changes neither
-the prediction nor the bound, and the weights of all that ever start add up to at most 1. (6) The
-first number is predicted as 0 by every tree and pruning, so its loss is on both sides, and is left
-out of both. The trees then learn how far outcomes are above the first one, which changes no
-difference between a prediction and an outcome. So where outcomes lie takes no digits from weights,
-predictions or the measured regret.
+Proof. Call Φ = −(1/η) ln w̄(root). (1) A round of labels: the log loss of the mixture is the
+increase of Φ. Of numbers: call g(y) the increase of −(1/η) ln of the sum of all weights, trees and
+averages, if the outcome is y. The forest predicts the mean m of all, moved into [b − √g(b), a +
+√g(a)], so that its loss at a and at b is at most g. That interval is not empty for η ≤ 2/S² (Vovk),
+and in between e^(η(m−y)² − ηg(y)) is convex in y, a sum of exponentials of linear functions: so its
+loss is at most g(y) for every y in [a, b]. (2) A split inserted at time σ between τ and τ' leaves Φ
+as it is: no row has come to the new leaf, so its w̄ is 1; the node above and the node below have
+the same record; and s = (τ+c)/(σ+c) · (σ+c)/(τ'+c). The row at hand was predicted before the split
+was drawn, but the first forecast of the new leaf is what the mixture below the split predicts for
+that row, so the tree with the split predicts the same; of numbers, the leaf's loss in that round is
+that of the mixture below the split, −(1/η) ln Σ w e^(−η·loss). (With a probability of ½ per node in
+place of s, an insertion does change Φ, and a bound of ln 2 per node can fail. Nor may the new leaf
+begin with the forecast of the node above.) (3) If the range grows, all weights are computed again
+with the smaller η. −(1/η) ln E e^(−ηL) falls with η, so Φ can only grow; the round itself is
+predicted with the old weights and the old interval, and G adds what it loses above the increase of
+Φ, at most S². As S grows by a quarter at least, G ≤ S²·Σ (4/5)^2k = 25/9·S². (4) A collapse leaves
+Φ as it is: the leaf has the w̄ of the subtree from then on, as if its loss were larger by what is
+added to C. At the end Φ ≤ L_P + (1/η) ln 1/π(P) + C, and the mixture over the trees, in which each
+has the prior weight ρ at the rate η, adds (1/η) ln 1/ρ. (5) Trees and averages that start late, or
+are replaced, are specialists: while one is absent, it counts as losing what the forest loses, which
+changes neither the prediction nor the bound, and the weights of all that ever start add up to at
+most 1. (6) The first number is predicted as 0 by every tree and pruning, so its loss is on both
+sides, and is left out of both. The trees then learn how far outcomes are above the first one, which
+changes no difference between a prediction and an outcome. So where outcomes lie takes no digits
+from weights, predictions or the measured regret.
+
+Edition 1, of earlier models and certificates, predicts the mean of numbers, for which η = 1/(2S²)
+and S is the range rounded up to a power of two; rounds in which it grew cost 4/3·S² at most, once
+for the tree and once for the mixture: 8/3·S² in place of G.
 """
 
 from __future__ import annotations
+
+from typing import Any, ClassVar
 
 from noregret.base.registry import register
 from noregret.checks import one_of
@@ -86,6 +99,9 @@ class MondrianForest(Learner):
         feature: with 20 features, ten trees of 3,500 nodes take 19 MB.
     seed
         Seed of the random splits.
+    edition
+        The arithmetic: 2, or 1 for that of earlier models and certificates, which have four times
+        the bound for numbers.
 
     Examples
     --------
@@ -101,10 +117,10 @@ class MondrianForest(Learner):
     References
     ----------
     J. Mourtada, S. Gaïffas and E. Scornet, "AMF: Aggregated Mondrian forests for online learning",
-    2021. B. Lakshminarayanan, D. M. Roy and Y. W. Teh, "Mondrian forests: efficient online random
-    forests", 2014. Y. Freund, R. E. Schapire, Y. Singer and M. K. Warmuth, "Using and combining
-    predictors that specialize", 1997. F. M. J. Willems, Y. M. Shtarkov and T. J. Tjalkens, "The
-    context-tree weighting method", 1995.
+    2021. V. Vovk, "Aggregating strategies", 1990. B. Lakshminarayanan, D. M. Roy and Y. W. Teh,
+    "Mondrian forests: efficient online random forests", 2014. Y. Freund, R. E. Schapire, Y. Singer
+    and M. K. Warmuth, "Using and combining predictors that specialize", 1997. F. M. J. Willems, Y.
+    M. Shtarkov and T. J. Tjalkens, "The context-tree weighting method", 1995.
     """
 
     name = "mondrian-forest"
@@ -112,13 +128,24 @@ class MondrianForest(Learner):
     _max_features = MAX_SPLIT
     _weightless = True
     engine: Forest
+    _earlier: ClassVar[dict[str, Any]] = {"edition": 1}
     theorems = (
+        promise(
+            "mondrian-forest-square",
+            "the square loss; any outcomes, their range is measured",
+            r"; the first round of a leaf counts with the loss of the mixture of the prunings in"
+            r" whose place it came. $S$ is the length of an interval around the outcomes, at most"
+            r" $\tfrac{25}{16}$ of their range. $G$ is the measured cost of the rounds in which it"
+            r" grew, at most $\tfrac{25}{9} S^2$",
+            square=2,
+            covers=lambda p: p["loss"] == "square" and p["edition"] > 1,
+        ),
         promise(
             "mondrian-forest",
             "the square loss; any outcomes, their range is measured",
             r"; $S$ is the range of the outcomes, rounded up to a power of two",
-            square=True,
-            covers=lambda p: p["loss"] == "square",
+            square=1,
+            covers=lambda p: p["loss"] == "square" and p["edition"] == 1,
         ),
         promise(
             "mondrian-forest-chances",
@@ -128,7 +155,12 @@ class MondrianForest(Learner):
     )
 
     def __init__(
-        self, loss: str = "square", trees: int = 10, nodes: int = 3500, seed: int = 0
+        self,
+        loss: str = "square",
+        trees: int = 10,
+        nodes: int = 3500,
+        seed: int = 0,
+        edition: int = 2,
     ) -> None:
         if loss == "softmax":
             raise ValueError(
@@ -136,5 +168,6 @@ class MondrianForest(Learner):
                 " (MondrianForestClasses in Python)"
             )
         one_of("loss", loss, LOSSES)
-        super().__init__(Forest(loss, *checked(trees, nodes, seed)))
-        self.loss, self.trees, self.nodes, self.seed = loss, trees, nodes, seed
+        super().__init__(Forest(loss, *checked(trees, nodes, seed, edition)))
+        self.loss, self.trees, self.nodes = loss, trees, nodes
+        self.seed, self.edition = seed, edition

@@ -17,6 +17,8 @@ the measured cost of subtrees that collapsed into leaves of P.
 
 from __future__ import annotations
 
+from typing import Any, ClassVar
+
 from noregret.base.registry import register
 from noregret.forests.class_forest import ClassForest
 from noregret.forests.promise import MAX_SPLIT, checked, promise
@@ -38,6 +40,8 @@ class MondrianForestClasses(ClassLearner):
         feature and 8 per class.
     seed
         Seed of the random splits.
+    edition
+        The arithmetic: 2, or 1 for that of earlier models and certificates.
 
     Examples
     --------
@@ -59,6 +63,7 @@ class MondrianForestClasses(ClassLearner):
     _max_features = MAX_SPLIT
     _weightless = True
     engine: ClassForest
+    _earlier: ClassVar[dict[str, Any]] = {"edition": 1}
     theorems = (
         promise(
             "mondrian-forest-classes",
@@ -67,6 +72,7 @@ class MondrianForestClasses(ClassLearner):
         ),
     )
 
-    def __init__(self, trees: int = 10, nodes: int = 3500, seed: int = 0) -> None:
-        super().__init__(ClassForest(*checked(trees, nodes, seed)))
-        self.trees, self.nodes, self.seed = trees, nodes, seed
+    def __init__(self, trees: int = 10, nodes: int = 3500, seed: int = 0, edition: int = 2) -> None:
+        super().__init__(ClassForest(*checked(trees, nodes, seed, edition)))
+        self.trees, self.nodes = trees, nodes
+        self.seed, self.edition = seed, edition

@@ -280,13 +280,25 @@ def auto_chances(plan: Plan) -> tuple[nr.Learner, Pairs]:
     return learner, against(plan, learner, 1.0, scale(rng, 3))
 
 
-@case("mondrian-forest")
-def mondrian_forest(plan: Plan) -> tuple[nr.Learner, Pairs]:
+def forest_of_numbers(plan: Plan, edition: int) -> tuple[nr.Learner, Pairs]:
     rng = choice(plan)
     learner = nr.make(
-        "mondrian-forest", trees=int(rng.integers(1, 5)), nodes=int(rng.choice([3, 10, 1000]))
+        "mondrian-forest",
+        trees=int(rng.integers(1, 5)),
+        nodes=int(rng.choice([3, 10, 1000])),
+        edition=edition,
     )
     return learner, against(plan, learner, scale(rng, 3), scale(rng, 3))
+
+
+@case("mondrian-forest-square")
+def mondrian_forest_square(plan: Plan) -> tuple[nr.Learner, Pairs]:
+    return forest_of_numbers(plan, edition=2)
+
+
+@case("mondrian-forest")
+def mondrian_forest(plan: Plan) -> tuple[nr.Learner, Pairs]:
+    return forest_of_numbers(plan, edition=1)
 
 
 @case("mondrian-forest-chances")
