@@ -5,20 +5,26 @@ that are there: a label, 13 integers with gaps, 26 columns of hashes, up to ten 
 ones in a column, whose frequencies fall off as Zipf's law says. Then, on a quarter of the files and
 on all:
 
-1. ``scale.fit`` fits ridge regression to the integers, with a certificate;
-2. ``noregret run --group C1 --workers 2`` has a learner of them for each value of a column, with a
-   certificate, and with ``--hashed`` one of all columns, which takes far longer.
+1. ``fit``: ``scale.fit`` fits ridge regression to the integers, with a certificate;
+2. ``certified``: ``noregret run --group C1 --workers 2`` has a learner of them for each value of a
+   column, with a certificate, whose rows go to a temporary file as well;
+3. ``key``: the same without a certificate;
+4. ``hashed``: with learners of all columns, which takes far longer.
 
-It prints the time, the loss and the most memory that any worker took, which is not to grow with the
-rows. It is no part of the other benchmarks, as it takes minutes and the disk.
+``--work`` chooses among them, and ``--shares`` the shares of the files. With ``--distinct N``, only
+N files are generated, and the others are copies of these. It prints the time, the loss and the most
+memory that any worker took, which is not to grow with the rows. It is no part of the other
+benchmarks, as it takes minutes and the disk.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import math
 import os
 import resource
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -46,14 +52,21 @@ HASHED = ("--learner", "adagrad", "-p", "loss=logistic", "-p", "rate=0.05", "--h
 COMMAND = "from noregret.app.cli import script; script()"
 
 
-def write(folder: Path, size: float) -> list[Path]:
-    """Write files until they have so many bytes, unless they are there; return them."""
+def write(folder: Path, size: float, distinct: int) -> list[Path]:
+    """Write files until they have so many bytes, unless they are there; return them.
+
+    From a number on, they are copies of the earlier ones.
+    """
     files: list[Path] = []
     while sum(file.stat().st_size for file in files) < size:
-        files.append(folder / f"clicks-{len(files):04}.parquet")
+        number = len(files)
+        files.append(folder / f"clicks-{number:04}.parquet")
         if files[-1].exists():
             continue
-        write_file(files[-1], len(files))
+        if number < distinct:
+            write_file(files[-1], number + 1)
+        else:
+            shutil.copyfile(files[number % distinct], files[-1])
     return files
 
 
@@ -184,17 +197,28 @@ def main() -> None:
     options.add_argument("folder", type=Path, help="where the files are, or are written to")
     options.add_argument("gigabytes", type=float, nargs="?", default=10.0)
     options.add_argument("--workers", type=int, default=2)
-    options.add_argument("--hashed", action="store_true", help="learn from all columns, by key")
+    options.add_argument("--work", default="fit,certified", help="what to measure")
+    options.add_argument("--shares", default="0.25,1", help="on which shares of the files")
+    options.add_argument("--distinct", type=int, default=10**9, help="files that are no copies")
     given = options.parse_args()
     began = time.perf_counter()
-    files = write(given.folder, given.gigabytes * 1e9)
+    files = write(given.folder, given.gigabytes * 1e9, given.distinct)
     size = sum(file.stat().st_size for file in files) / 1e9
     print(f"{size:.2f} GB in {len(files)} files, {time.perf_counter() - began:.0f} s", flush=True)
     proof = given.folder / "proof.json"
-    for some in (files[: -(-len(files) // 4)], files):
-        print(f"ridge: {fitted(some, given.workers, proof)}", flush=True)
-        learner = HASHED if given.hashed else (*PLAIN, "--certificate", str(proof))
-        print(f"by key: {by_key(some, given.workers, given.folder, *learner)}", flush=True)
+    keyed = {
+        "certified": (*PLAIN, "--certificate", str(proof)),
+        "key": PLAIN,
+        "hashed": HASHED,
+    }
+    for share in map(float, given.shares.split(",")):
+        some = files[: math.ceil(share * len(files))]
+        for work in given.work.split(","):
+            if work == "fit":
+                print(f"{work}: {fitted(some, given.workers, proof)}", flush=True)
+            else:
+                found = by_key(some, given.workers, given.folder, *keyed[work])
+                print(f"{work}: {found}", flush=True)
 
 
 if __name__ == "__main__":

@@ -14,6 +14,7 @@ from noregret.adversaries import Adversary, all_adversaries
 from noregret.adversaries.table import FILE, Entry, as_json, carry_out_all
 from noregret.proof.theorems import averaging
 from noregret.proof.theorems.registry import all_theorems
+from noregret.proof.theorems.shards import ENDING
 
 ROOT = Path(__file__).resolve().parent.parent
 FIGURES = ROOT / "src" / "noregret" / "adversaries" / FILE
@@ -74,13 +75,14 @@ def page(entries: list[Entry]) -> str:
         " adversary may choose them. The tests draw many samples from populations whose risk is"
         " known.\n"
     )
-    sharded = [t.name for t, of in spared if t is getattr(of, "_shard_theorem", None)]
+    sharded = [t.name for t, of in spared if t.name.endswith(ENDING)]
     text += (
         f"\n{linked(sharded)}: an adversary chooses the shards too, so it is not one of these"
         " generators. `tests/scale/test_shards.py` has two. One cuts the stream after every row, as"
         " each learner begins from nothing: widrow-hoff then pays exactly the bound, and vaw, with"
         " a penalty of 100, more than 0.9999 of it. The other flips signs within shards, and"
-        " reaches more than 0.3 of the bounds.\n"
+        " reaches more than 0.3 of their bounds. `tests/scale/test_shard_theorems.py` compares all"
+        " with the learners' own theorems, shard by shard.\n"
     )
     left = [t.name for t, of in spared if of and t.quantity != "risk" and t.name not in sharded]
     if others := linked(left):

@@ -278,10 +278,11 @@ def test_what_shards_cannot_do_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "rows.csv"
     path.write_text("a,y\n1,2\n2,3\n")
     pool = Inline(1)
-    with pytest.raises(ValueError, match="no theorem is known for shards"):
-        play(nr.GradientDescent(), path, "y", pool=pool)
-    with pytest.raises(ValueError, match="no theorem is known for shards"):
-        play(nr.WidrowHoff(step="implicit"), path, "y", pool=pool)
+    with pytest.raises(ValueError, match="weight per feature"):
+        play(nr.AutoClasses(), path, "y", pool=pool)
+    with pytest.raises(ValueError, match="sums are enough for the square loss only"):
+        play(nr.GradientDescent("absolute"), path, "y", keep="sums", pool=pool)
+    assert play(nr.WidrowHoff(step="implicit"), path, "y", pool=pool).certificate().theorem is None
     with pytest.raises(NoRegretError, match="3 shards of 2 rows"):
         play(nr.Vaw(), path, "y", shards=3, pool=pool)
     with pytest.raises(ValueError, match="at most 4,096"):

@@ -27,6 +27,7 @@ from noregret.linear.engine.per_coordinate import Diagonal, WholeNorm
 from noregret.linear.learner import Floats, Learner
 from noregret.proof.theorems.assumptions import CONVEX, Structural
 from noregret.proof.theorems.fixed_rate_bound import radius_of
+from noregret.proof.theorems.shards import ADDED_UP
 from noregret.proof.theorems.theorem import Theorem, loss_name
 
 if TYPE_CHECKING:
@@ -154,6 +155,7 @@ class Adagrad(Learner):
             tune=tuned,
             tuning=r"$\eta = U\sqrt2$, the default when a `radius` is given",
             needs_rows=True,
+            over_shards=ADDED_UP,
             source="Duchi, Hazan and Singer, 2011",
         ),
         Theorem(
@@ -176,6 +178,7 @@ class Adagrad(Learner):
             covers=lambda p: covers(p, "norm", bounded=True),
             tune=tuned_norm,
             tuning=r"$\eta = U\sqrt2$, the default when a `radius` is given",
+            over_shards=ADDED_UP,
             source="Duchi, Hazan and Singer, 2011",
         ),
         Theorem(
@@ -202,6 +205,7 @@ class Adagrad(Learner):
             best=lambda e: e.best_in_ball(radius_of(e)),
             covers=lambda p: any(covers(p, form, bounded=False) for form in FORMS),
             asks="radius=1.0",
+            over_shards=ADDED_UP,
             source="Duchi, Hazan and Singer, 2011",
         ),
     )

@@ -27,6 +27,7 @@ from noregret.checks import one_of, positive
 from noregret.linear.engine.per_coordinate import CoordinateBets, NormBets
 from noregret.linear.learner import Floats, Learner
 from noregret.proof.theorems.assumptions import CONVEX, AtMost, Structural
+from noregret.proof.theorems.shards import ADDED_UP, OverShards
 from noregret.proof.theorems.theorem import Theorem, loss_name
 
 if TYPE_CHECKING:
@@ -66,13 +67,20 @@ def norm_bound(evidence: Evidence) -> float:
 
 def coordinate_bound(evidence: Evidence) -> float:
     """Return the bound of the coordinate form at a nearly optimal u; any u is valid."""
-    rounds, p = evidence.account("count"), evidence.params
-    lipschitz, wealth = p["lipschitz"], p["wealth"]
+    return paid_to([evidence.account("count")], evidence)
+
+
+def paid_to(counts: list[Floats], evidence: Evidence) -> float:
+    """Return the bound for several learners, each with its number of bets on each feature."""
+    lipschitz, wealth = evidence.params["lipschitz"], evidence.params["wealth"]
     u = evidence.best_priced(
-        lambda u: np.asarray(lipschitz * price(u, rounds, wealth)),
-        lambda u: lipschitz * bend(u, rounds, wealth),
+        lambda u: lipschitz * np.sum([price(u, rounds, wealth) for rounds in counts], axis=0),
+        lambda u: lipschitz * np.sum([bend(u, rounds, wealth) for rounds in counts], axis=0),
     )
-    paid = math.fsum(price(u, rounds, wealth)) + wealth * float(np.count_nonzero(rounds))
+    paid = math.fsum(
+        math.fsum(price(u, rounds, wealth)) + wealth * float(np.count_nonzero(rounds))
+        for rounds in counts
+    )
     return float(evidence.loss_of(u) + lipschitz * paid)
 
 
@@ -134,6 +142,7 @@ class CoinBetting(Learner):
             bound=coordinate_bound,
             covers=lambda p: p["form"] == "coordinate" and loss_name(p) != "mistake",
             needs_rows=True,
+            over_shards=OverShards(lambda e: paid_to(e.accounts("count"), e)),
             source="Orabona and Pál, 2016",
         ),
         Theorem(
@@ -165,6 +174,7 @@ class CoinBetting(Learner):
             best=lambda e: e.best_in_ball(reach(e)),
             covers=lambda p: p["form"] == "norm" and loss_name(p) != "mistake",
             asks="radius=1.0",
+            over_shards=ADDED_UP,
             source="Orabona and Pál, 2016",
         ),
     )

@@ -18,6 +18,7 @@ from noregret.hindsight.rules import best_conjunction
 from noregret.linear.engine.boolean_rules import Conjunction as Literals
 from noregret.linear.learner import Learner
 from noregret.proof.theorems.assumptions import Finding, Shown, Structural
+from noregret.proof.theorems.shards import ADDED_UP
 from noregret.proof.theorems.theorem import Theorem
 
 if TYPE_CHECKING:
@@ -75,6 +76,7 @@ class Conjunction(Learner):
             bound=lambda e: e.features + 1.0,
             best=lambda e: e.best_conjunction(),
             needs_rows=True,
+            over_shards=ADDED_UP,
             source="Valiant, 1984; Littlestone, 1988",
         ),
     )

@@ -24,6 +24,7 @@ from noregret.checks import not_negative, positive, whole
 from noregret.linear.engine.multiplicative import Multiplicative
 from noregret.linear.learner import Learner
 from noregret.proof.theorems.assumptions import AtMost, Shown, Structural, known_from_the_start
+from noregret.proof.theorems.shards import OverShards
 from noregret.proof.theorems.theorem import Theorem, loss_name
 
 if TYPE_CHECKING:
@@ -35,9 +36,14 @@ def promise(evidence: Evidence) -> float:
 
     In terms of the rate, (1/2 + 1/c) R² is 1/η and 1 + c/2 is 1/(1 − ηR²/2).
     """
+    return promise_to(1, evidence)
+
+
+def promise_to(learners: int, evidence: Evidence) -> float:
+    """Return the bound for so many learners, each of which pays for its own uniform weights."""
     rate, spread = evidence.params["rate"], evidence.largest("spread")
     scale = 1 / (1 - rate * spread**2 / 2)
-    return evidence.best_in_simplex(evidence.params["weight"], 1 / rate, scale).loss
+    return evidence.best_in_simplex(evidence.params["weight"], learners / rate, scale).loss
 
 
 def tuned(
@@ -140,6 +146,12 @@ class ExponentiatedGradient(Learner):
             tuning=(
                 r"$\eta = 2c/(R^2(2+c))$; if some $u$ has loss at most $K$,"
                 r" $c = R\sqrt{2\ln n/K}$ is best, with $2n$ for $n$ in the signed form"
+            ),
+            over_shards=OverShards(
+                lambda e: promise_to(len(e.shards), e),
+                r"\sum_k L_k \le \min_u \left[ \left(1+\tfrac c2\right) L_u"
+                r" + K \left(\tfrac12+\tfrac1c\right) R^2 \,\mathrm{KL}(u \| w_1) \right]",
+                "loss <= min over u of  (1 + c/2) L(u) + K (1/2 + 1/c) R² KL(u, uniform)",
             ),
             source="Kivinen and Warmuth, 1997",
         ),

@@ -23,6 +23,7 @@ from noregret.linear.engine.multiplicative import Multiplicative
 from noregret.linear.learner import Learner
 from noregret.proof.theorems.assumptions import CONVEX, Structural
 from noregret.proof.theorems.fixed_rate_bound import promise, radius_of, so_far
+from noregret.proof.theorems.shards import ADDED_UP
 from noregret.proof.theorems.theorem import Theorem, loss_name
 
 REGULARISERS = ("euclidean", "entropic")
@@ -104,6 +105,7 @@ class Ftrl(Learner):
                 r" `schedule=horizon`, `rate` $= U/L$"
             ),
             asks="radius=1.0",
+            over_shards=ADDED_UP,
             source="Shalev-Shwartz, 2012",
         ),
     )

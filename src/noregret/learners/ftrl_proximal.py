@@ -23,6 +23,7 @@ from noregret.base.registry import register
 from noregret.linear.engine.per_coordinate import Proximal
 from noregret.linear.learner import Floats, Learner
 from noregret.proof.theorems.assumptions import CONVEX, Structural
+from noregret.proof.theorems.shards import ADDED_UP
 from noregret.proof.theorems.theorem import Theorem, loss_name
 
 if TYPE_CHECKING:
@@ -138,6 +139,7 @@ class FtrlProximal(Learner):
             best=lambda e: e.best_in_ball(reach(e)),
             covers=lambda p: loss_name(p) != "mistake",
             asks="radius=1.0",
+            over_shards=ADDED_UP,
             source="McMahan, 2017",
         ),
     )

@@ -31,6 +31,7 @@ from noregret.proof.theorems.assumptions import (
     Structural,
     WithinHorizon,
 )
+from noregret.proof.theorems.shards import ADDED_UP
 from noregret.proof.theorems.theorem import Theorem, loss_name
 
 if TYPE_CHECKING:
@@ -181,6 +182,7 @@ class GradientDescent(Learner):
             covers=lambda p: bounded(p) and p["schedule"] == "horizon",
             tune=tuned_to_horizon,
             tuning=r"$\eta = R/(L\sqrt T)$: `schedule=horizon`, `rate` $= R/L$",
+            over_shards=ADDED_UP,
             source="Zinkevich, 2003",
         ),
         Theorem(
@@ -199,6 +201,7 @@ class GradientDescent(Learner):
             covers=lambda p: bounded(p) and p["schedule"] == "sqrt",
             tune=tuned_anytime,
             tuning=r"$\eta_t = R/(L\sqrt t)$: `schedule=sqrt`, `rate` $= R/L$",
+            over_shards=ADDED_UP,
             source="Zinkevich, 2003",
         ),
         Theorem(
@@ -223,6 +226,7 @@ class GradientDescent(Learner):
             ),
             tune=tuned_ogd,
             tuning=r"$\eta_t = (U\sqrt2/G)/\sqrt t$: `schedule=sqrt`, `rate` $= U\sqrt2/G$",
+            over_shards=ADDED_UP,
             source="Zinkevich, 2003",
         ),
         Theorem(
@@ -251,6 +255,7 @@ class GradientDescent(Learner):
                 and loss_name(p) != "mistake"
             ),
             asks="radius=1.0",
+            over_shards=ADDED_UP,
             source="Zinkevich, 2003",
         ),
     )

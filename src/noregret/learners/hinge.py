@@ -21,6 +21,7 @@ from noregret.limits import MAX_PARAMETER
 from noregret.linear.engine.additive import Additive
 from noregret.linear.learner import Learner
 from noregret.proof.theorems.assumptions import Structural, WithinHorizon
+from noregret.proof.theorems.shards import ADDED_UP
 from noregret.proof.theorems.theorem import Theorem
 
 if TYPE_CHECKING:
@@ -91,6 +92,7 @@ class Hinge(Learner):
             best=best,
             tune=tuned,
             tuning=r"$\eta = U/(R\sqrt T)$: `schedule=horizon`, `rate` $= U/R$",
+            over_shards=ADDED_UP,
             source="Zinkevich, 2003",
         ),
     )

@@ -19,6 +19,7 @@ from noregret.checks import positive
 from noregret.linear.engine.additive import Additive
 from noregret.linear.learner import Learner
 from noregret.proof.theorems.assumptions import AtMost, Structural, WithinHorizon
+from noregret.proof.theorems.shards import ADDED_UP
 from noregret.proof.theorems.theorem import Theorem
 
 
@@ -114,6 +115,7 @@ class Logistic(Learner):
                 r"$\|x_t\|_2 \le L = R/$`rate` in every round", "norm", steepest, "norm(x)"
             ),
             tune=tuned,
+            over_shards=ADDED_UP,
         ),
     )
 

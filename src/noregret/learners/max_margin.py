@@ -26,6 +26,7 @@ from noregret.limits import MIN_NORM
 from noregret.linear.engine.additive import ShrinkingMargin
 from noregret.linear.learner import Floats, Learner
 from noregret.proof.theorems.assumptions import Finding, Shown, Structural
+from noregret.proof.theorems.shards import ADDED_UP
 from noregret.proof.theorems.theorem import Theorem
 
 if TYPE_CHECKING:
@@ -126,6 +127,7 @@ class MaxMargin(Learner):
             measured=lambda e: float(e.account("corrections")[0]),
             bound=promise,
             needs_rows=True,
+            over_shards=ADDED_UP,
             source="Gentile, 2001",
         ),
     )

@@ -30,6 +30,7 @@ from noregret.limits import UNIT
 from noregret.linear.engine.second_order import Newton
 from noregret.linear.learner import Floats, Learner
 from noregret.proof.theorems.assumptions import Structural
+from noregret.proof.theorems.shards import ADDED_UP, OverShards
 from noregret.proof.theorems.theorem import Theorem
 
 if TYPE_CHECKING:
@@ -42,9 +43,9 @@ def on_the_ball(evidence: Evidence) -> float:
     return float(0.5 * penalty * radius**2 + evidence.account("price")[0])
 
 
-def everywhere(evidence: Evidence) -> float:
-    """Return the least L(u) + λ‖u‖²/2, plus ½ Σ gᵀA⁻¹g."""
-    hindsight = evidence.best_ridge(0.5 * evidence.params["penalty"], 1.0).loss
+def everywhere(evidence: Evidence, learners: int = 1) -> float:
+    """Return the least L(u) + λ‖u‖²/2, plus ½ Σ gᵀA⁻¹g, for one learner or several."""
+    hindsight = evidence.best_ridge(0.5 * learners * evidence.params["penalty"], 1.0).loss
     return float(hindsight + evidence.account("price")[0])
 
 
@@ -135,6 +136,7 @@ class OnlineNewton(Learner):
                 WITHIN_DIGITS,
             ),
             bound=on_the_ball,
+            over_shards=ADDED_UP,
             best=lambda e: e.best_in_ball(float(e.params["radius"])),
             covers=lambda p: covers(p, "full", bounded=True),
             source="Hazan, Agarwal and Kale, 2007; Luo et al., 2016",
@@ -153,6 +155,7 @@ class OnlineNewton(Learner):
                 WITHIN_DIGITS,
             ),
             bound=everywhere,
+            over_shards=OverShards(lambda e: everywhere(e, len(e.shards))),
             covers=lambda p: covers(p, "full", bounded=False),
             source="Azoury and Warmuth, 2001; Hazan, Agarwal and Kale, 2007",
         ),
@@ -179,6 +182,7 @@ class OnlineNewton(Learner):
                 ),
             ),
             bound=diagonal,
+            over_shards=OverShards(diagonal),  # accounts are the sums of those of the shards
             covers=lambda p: p["form"] == "diagonal",
             needs_rows=True,
             source="after Hazan, Agarwal and Kale, 2007; Duchi, Hazan and Singer, 2011",

@@ -27,6 +27,7 @@ from noregret.limits import MAX_PARAMETER
 from noregret.linear.engine.additive import Additive
 from noregret.linear.learner import Learner
 from noregret.proof.theorems.assumptions import Shown, Structural, separable
+from noregret.proof.theorems.shards import ADDED_UP, OverShards
 from noregret.proof.theorems.theorem import Theorem
 
 FORMS = ("pa", "pa-i", "pa-ii")
@@ -37,7 +38,7 @@ if TYPE_CHECKING:
     from noregret.proof.theorems.evidence import Evidence
 
 
-def promise(evidence: Evidence) -> float:
+def promise(evidence: Evidence, learners: int = 1) -> float:
     """Return the bound at the u that minimises it: a soft-margin support vector machine."""
     c = evidence.params["aggressiveness"]
     norm = longest(evidence)
@@ -48,12 +49,12 @@ def promise(evidence: Evidence) -> float:
             " too large for a bound on mistakes",
             "scale the examples, or choose another aggressiveness",
         )
-    if not 0 < 1 / (2 * c) < MAX_PARAMETER:
+    if not 0 < learners / (2 * c) < MAX_PARAMETER:
         raise NoRegretError(
             f"the bound on mistakes cannot be computed for aggressiveness {c:g}",
             "choose one nearer to 1",
         )
-    return float(times * 2 * c * evidence.best_penalised(1 / (2 * c)).loss)
+    return float(times * 2 * c * evidence.best_penalised(learners / (2 * c)).loss)
 
 
 @register
@@ -102,6 +103,7 @@ class PassiveAggressive(Learner):
             bound=by_margin,
             covers=lambda p: p["form"] == "pa" and p["loss"] == "hinge",
             needs_rows=True,
+            over_shards=ADDED_UP,
             source="Crammer et al., 2006, theorem 2",
         ),
         Theorem(
@@ -121,6 +123,12 @@ class PassiveAggressive(Learner):
             bound=promise,
             covers=lambda p: p["form"] == "pa-i" and p["loss"] == "hinge",
             needs_rows=True,
+            over_shards=OverShards(
+                lambda e: promise(e, len(e.shards)),
+                r"\sum_k M_k \le \min_u \max\!\left(R^2, \tfrac{1}{C}\right)"
+                r" \left( K \|u\|^2 + 2 C H_u \right)",
+                "mistakes <= min over u of  max(R², 1/C) (K ‖u‖² + 2 C H(u))",
+            ),
             source="Crammer et al., 2006, theorem 4",
         ),
     )

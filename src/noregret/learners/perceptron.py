@@ -17,6 +17,8 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from noregret.base.registry import register
 from noregret.checks import truth
 from noregret.errors import NoRegretError
@@ -24,9 +26,11 @@ from noregret.limits import MIN_NORM
 from noregret.linear.engine.additive import Additive
 from noregret.linear.learner import Learner
 from noregret.proof.theorems.assumptions import Shown, Structural, separable
+from noregret.proof.theorems.shards import ADDED_UP, OverShards
 from noregret.proof.theorems.theorem import Theorem
 
 if TYPE_CHECKING:
+    from noregret.proof.game.shards import ShardsEvidence
     from noregret.proof.theorems.evidence import Evidence
 
 
@@ -57,6 +61,20 @@ def on_any_data(evidence: Evidence) -> float:
     """Return the smallest bound found over all u."""
     not_faint(evidence)
     return evidence.mistake_bound().loss
+
+
+def over_shards(evidence: ShardsEvidence) -> float:
+    """Return the bound for the learners of all shards, at the best u for one learner.
+
+    With a = ‖u‖R, one learner makes at most a²/2 + H + (a/2)√(a² + 4H) mistakes. This is concave in
+    H, so that K learners make at most so many with √K a in place of a, and H for all rows.
+    """
+    best = evidence.mistake_bound()
+    size = not_faint(evidence) * float(np.linalg.norm(best.witness))
+    # The bound b for one learner tells its H = b − a√b.
+    hinge = max(0.0, best.loss - size * math.sqrt(best.loss))
+    size *= math.sqrt(len(evidence.shards))
+    return (0.5 * (size + math.sqrt(size * size + 4 * hinge))) ** 2
 
 
 def not_faint(evidence: Evidence) -> float:
@@ -111,6 +129,7 @@ class Perceptron(Learner):
             ),
             bound=by_margin,
             needs_rows=True,
+            over_shards=ADDED_UP,
             source="Novikoff, 1962",
         ),
         Theorem(
@@ -126,6 +145,12 @@ class Perceptron(Learner):
             ),
             bound=on_any_data,
             needs_rows=True,
+            over_shards=OverShards(
+                over_shards,
+                r"\sum_k M_k \le \min_u"
+                r" \left(\frac{\sqrt K\|u\|R + \sqrt{K\|u\|^2R^2 + 4H_u}}{2}\right)^2",
+                "mistakes <= min over u of  ((√K ‖u‖R + √(K ‖u‖²R² + 4 H(u)))/2)²",
+            ),
             source="Freund and Schapire, 1999; Shalev-Shwartz, 2012",
         ),
     )

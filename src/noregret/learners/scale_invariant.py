@@ -27,9 +27,11 @@ from noregret.checks import positive
 from noregret.linear.engine.per_coordinate import InvariantBets
 from noregret.linear.learner import Floats, Learner
 from noregret.proof.theorems.assumptions import CONVEX, Finding, Shown, Structural
+from noregret.proof.theorems.shards import OverShards
 from noregret.proof.theorems.theorem import Theorem, loss_name
 
 if TYPE_CHECKING:
+    from noregret.proof.game.shards import ShardsEvidence
     from noregret.proof.theorems.evidence import Evidence
 
 # Losses with bounded slopes.
@@ -66,17 +68,39 @@ def bend(u: Floats, size: Floats, log_odds: Floats) -> Floats:
     return bent
 
 
+# The accounts that bounds are made of.
+PRICED = ("squares", "peak", "spent")
+
+
 def promise(evidence: Evidence) -> float:
     """Return the bound at a nearly optimal u; any u is valid."""
+    return paid_to([{name: evidence.account(name) for name in PRICED}], evidence)
+
+
+def over_shards(evidence: ShardsEvidence) -> float:
+    """Return the bound for the learners of all shards."""
+    found = zip(*(evidence.accounts(name) for name in PRICED), strict=True)
+    return paid_to([dict(zip(PRICED, each, strict=True)) for each in found], evidence)
+
+
+def paid_to(learners: list[dict[str, Floats]], evidence: Evidence) -> float:
+    """Return the bound for several learners, each with its accounts."""
     lipschitz, wealth = lipschitz_of(evidence), float(evidence.params["wealth"])
-    peak, spent = evidence.account("peak"), evidence.account("spent")
-    size = np.sqrt(evidence.account("squares") + peak**2)
-    log_odds = 0.5 * spent + 0.25 - math.log(wealth)
+    told = [
+        (
+            np.sqrt(each["squares"] + each["peak"] ** 2),
+            0.5 * each["spent"] + 0.25 - math.log(wealth),
+        )
+        for each in learners
+    ]
     u = evidence.best_priced(
-        lambda u: lipschitz * price(u, size, log_odds),
-        lambda u: lipschitz * bend(u, size, log_odds),
+        lambda u: lipschitz * np.sum([price(u, *each) for each in told], axis=0),
+        lambda u: lipschitz * np.sum([bend(u, *each) for each in told], axis=0),
     )
-    paid = math.fsum(price(u, size, log_odds)) + wealth * float(np.count_nonzero(size))
+    paid = math.fsum(
+        math.fsum(price(u, size, log_odds)) + wealth * float(np.count_nonzero(size))
+        for size, log_odds in told
+    )
     return float(evidence.loss_of(u) + lipschitz * paid)
 
 
@@ -89,9 +113,8 @@ def lipschitz_of(evidence: Evidence) -> float:
 
 def not_too_steep(evidence: Evidence) -> Finding:
     """Check that no slope was above L."""
-    limit = lipschitz_of(evidence)
-    most, first = evidence.account("steepest")[0], int(evidence.account("first_steep")[0])
-    return Finding(f"|slope| <= {limit:.6g}", limit, float(most), first == 0, first or None)
+    limit, (most, first) = lipschitz_of(evidence), evidence.steepest()
+    return Finding(f"|slope| <= {limit:.6g}", limit, most, first is None, first)
 
 
 @register
@@ -153,6 +176,7 @@ class ScaleInvariant(Learner):
                 CONVEX,
             ),
             bound=promise,
+            over_shards=OverShards(over_shards),
             covers=lambda p: loss_name(p) != "mistake",
             needs_rows=True,
             source="Kempka, Kotłowski and Warmuth, 2019",

@@ -21,6 +21,7 @@ from noregret.base.registry import register
 from noregret.linear.engine.second_order import Forward
 from noregret.linear.learner import Floats, Learner
 from noregret.proof.theorems.assumptions import AtMost, Structural
+from noregret.proof.theorems.shards import OverShards
 from noregret.proof.theorems.theorem import Theorem
 
 # In directions without data P is 1/λ, and the rounding of a row moves weights there: the error of a
@@ -44,11 +45,11 @@ def promise(evidence: Evidence) -> float:
     return hindsight + evidence.largest("outcome") ** 2 * float(evidence.account("log_det")[0])
 
 
-def promise_of_shards(evidence: ShardsEvidence) -> float:
+def promise_over_shards(evidence: ShardsEvidence) -> float:
     """Return the least L(u) + Kλ‖u‖², plus Y² Σ ln det(A_k/λ)."""
     penalty = len(evidence.shards) * evidence.params["penalty"]
-    volumes = float(evidence.account("log_det").sum())
-    return evidence.best_ridge(penalty, 1.0).loss + evidence.largest("outcome") ** 2 * volumes
+    volume = float(evidence.account("log_det")[0])  # the sum of those of the shards
+    return evidence.best_ridge(penalty, 1.0).loss + evidence.largest("outcome") ** 2 * volume
 
 
 def so_far(moment: Moment) -> float | None:
@@ -112,27 +113,17 @@ class Vaw(Learner):
             bound=promise,
             so_far=so_far,
             covers=lambda p: p["forgetting"] == 1,
+            over_shards=OverShards(
+                promise_over_shards,
+                r"\sum_k L_k \le \min_u \left[ L_u + K \lambda \|u\|^2 \right]"
+                r" + Y^2 \sum_k \ln\det\frac{A_k}{\lambda}",
+                "loss <= min over u of  L(u) + K penalty ‖u‖²,  + Y² Σ ln det(A_k/penalty)",
+                r"$K$ is the number of shards, $L_k$ the loss of the learner on shard $k$ and $L_u$"
+                r" that of one $u$ on the rows of all shards; $A_k$ is the final $A$ of shard $k$"
+                r" and $Y = \max_t |y_t|$",
+            ),
             source="Vovk, 2001; Azoury and Warmuth, 2001",
         ),
-    )
-
-    _shard_theorem = Theorem(
-        name="vaw-shards",
-        quantity="loss",
-        formula=(
-            r"\sum_k L_k \le \min_u \left[ L_u + K \lambda \|u\|^2 \right]"
-            r" + Y^2 \sum_k \ln\det\frac{A_k}{\lambda}"
-        ),
-        plain="loss <= min over u of  L(u) + K penalty ‖u‖²,  + Y² Σ ln det(A_k/penalty)",
-        where=(
-            r"$K$ is the number of shards, $L_k$ the loss of the learner on shard $k$ and $L_u$"
-            r" that of one $u$ on the rows of all shards; $A_k$ is the final $A$ of shard $k$ and"
-            r" $Y = \max_t |y_t|$"
-        ),
-        assumptions=theorems[0].assumptions,
-        bound=promise_of_shards,
-        covers=lambda p: p["forgetting"] == 1,
-        source="the sum of the bounds of Vovk, 2001, and Azoury and Warmuth, 2001, at one u",
     )
 
     def __init__(self, penalty: float = 1.0, forgetting: float = 1.0) -> None:

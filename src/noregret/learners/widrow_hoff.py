@@ -22,6 +22,7 @@ from noregret.checks import not_negative, positive
 from noregret.linear.engine.additive import Additive
 from noregret.linear.learner import Learner
 from noregret.proof.theorems.assumptions import AtMost, Chosen, Structural, Trusted
+from noregret.proof.theorems.shards import OverShards
 from noregret.proof.theorems.theorem import Theorem
 
 
@@ -91,6 +92,18 @@ class WidrowHoff(Learner):
                 r"if some $u$ with $\|u\| \le U$ has loss at most $K$,"
                 r" $\eta = XU/(XU + \sqrt K)$ gives $L_A \le (\sqrt K + XU)^2$"
             ),
+            over_shards=OverShards(
+                lambda e: (
+                    e.best_ridge(
+                        promise(e.params)["penalty"] * len(e.shards), promise(e.params)["scale"]
+                    ).loss
+                ),
+                r"\sum_k L_k \le \min_u \left[ \frac{L_u}{1-\eta}"
+                r" + K\,\frac{X^2\|u\|^2}{\eta} \right]",
+                "loss <= min over u of  L(u)/(1-rate) + K norm² ‖u‖²/rate",
+                r"$K$ is the number of shards, $L_k$ the loss of the learner on shard $k$ and $L_u$"
+                " that of one $u$ on the rows of all shards",
+            ),
             source="Cesa-Bianchi, Long and Warmuth, 1996",
         ),
         Theorem(
@@ -118,26 +131,6 @@ class WidrowHoff(Learner):
             tuning="as in widrow-hoff",
             source="Cesa-Bianchi, Conconi and Gentile, 2004",
         ),
-    )
-
-    _shard_theorem = Theorem(
-        name="widrow-hoff-shards",
-        quantity="loss",
-        formula=(
-            r"\sum_k L_k \le \min_u \left[ \frac{L_u}{1-\eta}"
-            r" + K\,\frac{X^2\|u\|^2}{\eta} \right]"
-        ),
-        plain="loss <= min over u of  L(u)/(1-rate) + K norm² ‖u‖²/rate",
-        where=r"$K$ is the number of shards, $L_k$ the loss of the learner on shard $k$ and $L_u$"
-        " that of one $u$ on the rows of all shards",
-        assumptions=theorems[0].assumptions,
-        bound=lambda e: (
-            e.best_ridge(
-                promise(e.params)["penalty"] * len(e.shards), promise(e.params)["scale"]
-            ).loss
-        ),
-        covers=lambda p: p["step"] == "explicit",
-        source="the sum of the bounds of Cesa-Bianchi, Long and Warmuth, 1996, at one u",
     )
 
     def __init__(self, rate: float = 0.1, norm: float = 1.0, step: str = "explicit") -> None:

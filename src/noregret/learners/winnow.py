@@ -37,6 +37,7 @@ from noregret.proof.theorems.assumptions import (
     Structural,
     known_from_the_start,
 )
+from noregret.proof.theorems.shards import ADDED_UP
 from noregret.proof.theorems.theorem import Theorem
 
 FORMS = ("normalised", "balanced", "winnow1")
@@ -172,6 +173,7 @@ class Winnow(Learner):
             tune=tuned,
             tuning=r"$\eta = \tfrac12 \ln \frac{1+\delta}{1-\delta}$",
             needs_rows=True,
+            over_shards=ADDED_UP,
             source="Littlestone, 1988",
         ),
         Theorem(
@@ -197,6 +199,7 @@ class Winnow(Learner):
             covers=lambda p: p["form"] == "winnow1",
             best=lambda e: e.best_disjunction(),
             needs_rows=True,
+            over_shards=ADDED_UP,
             source="Littlestone, 1988",
         ),
     )

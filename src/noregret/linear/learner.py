@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from noregret.linear.class_learner import ClassLearner
     from noregret.proof.game.game import Game
     from noregret.proof.theorems.evidence import Evidence
-    from noregret.proof.theorems.theorem import Theorem
 
 Floats = NDArray[np.float64]
 L = TypeVar("L", bound="Learner")
@@ -53,8 +52,6 @@ class Learner(Named, ExampleCalls):
     _for_classes: ClassVar[str | None] = None
     # How many features are used, the first ones; None for all.
     _max_features: ClassVar[int | None] = None
-    # The theorem about learners of this kind on shards of one stream, if there is one.
-    _shard_theorem: ClassVar[Theorem | None] = None
     # True if there are no weights to measure the comparators in hindsight by.
     _weightless: ClassVar[bool] = False
 

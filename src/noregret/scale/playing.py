@@ -15,7 +15,6 @@ from noregret.errors import NoRegretError
 from noregret.experts.ensemble import Experts
 from noregret.experts.masters.blend import Blend
 from noregret.linear.learner import Learner
-from noregret.proof.game.game import Game
 from noregret.proof.game.play_blocks import play_block
 from noregret.proof.game.shards import Shard, Sharded, ShardsGame, rows_of
 from noregret.proof.record.pages import Pages
@@ -49,7 +48,7 @@ def play(
     target: str | None = None,
     *,
     shards: int | None = None,
-    keep: str = "sums",
+    keep: str | None = None,
     pool: Pool | None = None,
     **options: Any,
 ) -> ShardsGame:
@@ -58,8 +57,8 @@ def play(
     Parameters
     ----------
     learner
-        An untrained learner with a theorem about shards: ``WidrowHoff`` or ``Vaw``. It does not
-        change.
+        An untrained learner of numbers or of two classes. It does not change. The certificate has a
+        bound if the learner has a theorem about shards.
     data
         Files, or a stream of ``noregret.streams``. Workers read them by themselves.
     target
@@ -67,10 +66,11 @@ def play(
     shards
         The number of shards, each with as many consecutive rows; by default one per file.
     keep
-        What to keep for hindsight: ``sums`` over the rows, or ``rows``. Sums have too few digits
-        for a certificate if the best predictor's loss is tiny compared with the squares of outcomes
-        or columns, such as prices that are all near 1,000. Then keep the rows: this process reads
-        the files once more, and writes most rows to a temporary file.
+        What to keep for hindsight: ``sums`` over the rows, or ``rows``; by default sums for the
+        square loss, unless the theorem needs rows. For rows, this process reads the files once more
+        and writes most of them to a temporary file. Sums have too few digits for a certificate if
+        the best predictor's loss is tiny compared with the squares of outcomes or columns, such as
+        prices that are all near 1,000.
     pool
         The workers; by default as many processes as there are processors.
     **options
@@ -104,7 +104,10 @@ def play(
     if learner.rounds:
         raise NoRegretError(f"this {learner.name} has learned before", "take a new one")
     sharded, stream = Sharded(learner), stream_of(data, target, options)
-    one_of("keep", keep, KEEP)
+    if keep is None:
+        keep = "rows" if sharded.needs_rows else "sums"
+    if one_of("keep", keep, KEEP) == "sums" and not sharded.square:
+        raise ValueError("sums are enough for the square loss only: use keep='rows'")
     if shards is not None and whole("shards", shards) > MAX_PARTS:
         raise ValueError(f"shards must be at most {MAX_PARTS:,}: got {shards}")
     if pool is None:
@@ -205,8 +208,8 @@ def ends_of(survey: Survey, shards: int | None) -> list[int]:
 
 def shard_of(task: Rows) -> tuple[Shard, bytes]:
     """Play a shard; return its result and its learner."""
-    learner: Any = loads(task.learner, "the learner")
-    game = Game(learner, keep="sums", progress=False)
+    game = Sharded(loads(task.learner, "the learner")).game()
+    learner: Any = game.learner
     sizes = [BLOCK_ROWS] * (task.count // BLOCK_ROWS) + [task.count % BLOCK_ROWS]
     with game.recorded():
         for block, columns in task.survey.blocks([size for size in sizes if size], task.skip):

@@ -13,6 +13,7 @@ from multiprocessing.connection import Connection, wait
 from typing import Any, TypeVar
 
 from noregret.checks import whole
+from noregret.scale.give_back import carried_out
 from noregret.scale.pool import PATIENCE, Pool, WorkerLost
 
 T = TypeVar("T")
@@ -218,7 +219,7 @@ def work(pipe: Connection) -> None:
         except (EOFError, OSError):
             return
         try:
-            result = True, function(task)
+            result = True, carried_out(function, task)
         except Exception as error:
             result = False, error.with_traceback(None)
         with contextlib.suppress(OSError):

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
 from noregret.errors import WrongUsage, foreign
+from noregret.scale.give_back import carried_out
 from noregret.scale.pool import PATIENCE, Pool, WorkerLost
 
 T = TypeVar("T")
@@ -96,7 +97,7 @@ class RayCluster(Pool):
 def call(function: Callable[[Any], Any], task: Any) -> tuple[bool, Any]:
     """Return the result of a task, or its error."""
     try:
-        return True, function(task)
+        return True, carried_out(function, task)
     except Exception as error:
         return False, error.with_traceback(None)
 

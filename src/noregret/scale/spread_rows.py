@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from noregret.errors import NoRegretError
 from noregret.hindsight import LeastSquares
 from noregret.hindsight.blocks import Block, is_sparse, padded
+from noregret.hindsight.proofs.deadline import take_time
 from noregret.hindsight.proofs.rounding import Floats
 from noregret.hindsight.rows import Rows
 from noregret.hindsight.rows import Survey as Summary
@@ -99,6 +100,7 @@ class SpreadRows(Rows):
         **options: Any,
     ) -> list[Any]:
         """Return the answers of all workers, in order of the rows."""
+        take_time()
         questions = {}
         for k, share in enumerate(self.shares):
             own = slice(share.number * self.size, (share.number + share.count) * self.size)
@@ -200,7 +202,8 @@ def rows(
     Notes
     -----
     Answers are the same to the bit for any number of workers, if their processors are of one kind.
-    A pass sends workers the weights, or one number per row, and gets one number per row, or one sum
+    The usual time limit of a search, two minutes, does not apply; ``limits=`` can set another. A
+    pass sends workers the weights, or one number per row, and gets one number per row, or one sum
     per worker. ``names`` are the features, in the order of the weights.
 
     Examples

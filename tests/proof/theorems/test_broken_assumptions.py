@@ -10,6 +10,7 @@ import pytest
 
 import noregret as nr
 from noregret.proof.theorems.assumptions import CONVEX, Structural, Trusted
+from noregret.proof.theorems.shards import ENDING
 from tests.proof.theorems.breaks import BREAKS, Break
 from tests.proof.theorems.cases import CASES, linear_theorems
 from tests.proof.theorems.class_cases import CLASSES
@@ -60,7 +61,8 @@ def test_every_assumption_that_can_fail_is_broken() -> None:
     auto-linear in tests/auto/test_linear.py. What
     delayed-gradient measures is no assumption, and those about shards are the learner's own.
     """
-    others = {"auto-linear", "delayed-gradient", "vaw-shards", "widrow-hoff-shards"}
+    others = {"auto-linear", "delayed-gradient"}
+    others |= {name for name in linear_theorems() if name.endswith(ENDING)}
     for name in linear_theorems().keys() - CLASSES.keys() - others:
         theorem = linear_theorems()[name]
         measurable = [

@@ -266,7 +266,8 @@ LOOK_BACK = option(
     metavar="TIME",
     type=duration,
     help="Time limit for that comparison, such as 60s or 10min (default: as long as learning took,"
-    " at least 2s; after a quarter of the time of learning, a relative gap of 1e-3 is accepted)."
+    " at least 2s; after a quarter of the time of learning, a relative gap of 1e-3 is accepted;"
+    " none with --workers or --cluster)."
     " All figures are proven, even if time runs out.",
 )
 GAP = option(

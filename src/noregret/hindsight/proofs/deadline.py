@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 
-from noregret.hindsight.proofs.answer import GOOD_GAP, Limits, share
+from noregret.hindsight.proofs.answer import GOOD_GAP, USUAL, Limits, share
 
 
 class OutOfTime(Exception):
@@ -24,7 +24,8 @@ class Deadline:
     """When to stop, by which clock, and the callback for the gap.
 
     From ``good`` on, a relative gap of ``GOOD_GAP`` is small enough. ``passed`` is True once a
-    search was stopped.
+    search was stopped, ``usual`` if the time limit is the default one, and ``outer`` is the
+    deadline of the enclosing block.
     """
 
     clock: Callable[[], float]
@@ -32,6 +33,8 @@ class Deadline:
     good: float
     told: Callable[[float], None] | None = None
     passed: bool = False
+    usual: bool = False
+    outer: Deadline | None = None
 
 
 _CURRENT: ContextVar[Deadline | None] = ContextVar("deadline", default=None)
@@ -45,7 +48,7 @@ def time_limit(limits: Limits) -> Iterator[Deadline]:
     if outer is not None and outer.clock is limits.clock:
         until, good = min(until, outer.until), min(good, outer.good)
     told = limits.told if limits.told is not None or outer is None else outer.told
-    own = Deadline(limits.clock, until, good, told)
+    own = Deadline(limits.clock, until, good, told, False, limits.seconds == USUAL.seconds, outer)
     before = _CURRENT.set(own)
     try:
         yield own
@@ -71,6 +74,16 @@ def remaining(limits: Limits) -> float:
     current = _CURRENT.get()
     left = math.inf if current is None else current.until - current.clock()
     return max(0.0, min(limits.seconds, left))
+
+
+def take_time() -> None:
+    """Lift the default time limit of the current search; one that was asked for stays.
+
+    For rows that others hold: how long they take is not to decide what is found.
+    """
+    current = _CURRENT.get()
+    while current is not None and current.usual:
+        current.until, current = math.inf, current.outer
 
 
 def check_time() -> None:

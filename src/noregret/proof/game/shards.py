@@ -3,13 +3,14 @@
 Each learner has its own part of the rows, and its own theorem, against every u: the sum of their
 losses is at most the sum of their bounds at one u, the best for all rows together. So nothing about
 the shards need be trusted, and averaging their weights is not needed, which has no such theorem.
+Learners without a theorem of this kind have a loss and a regret, and no bound.
 """
 
 from __future__ import annotations
 
 import copy
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate
 from typing import Any
@@ -19,16 +20,17 @@ from numpy.typing import NDArray
 
 from noregret.hindsight import LeastSquares, Limits
 from noregret.hindsight.blocks import padded
+from noregret.hindsight.losses import is_square
 from noregret.linear.fixed_predictor import FixedPredictor
 from noregret.linear.learner import Learner, Measurement
 from noregret.proof.certificates.certifiable import Certifiable
-from noregret.proof.game.game import Game
+from noregret.proof.game.game import Game, covering, takes_rows
 from noregret.proof.record.figures import Books
 from noregret.proof.record.ledger import Ledger
 from noregret.proof.record.pages import Pages
 from noregret.proof.record.parts_digest import Part, PartsDigest, parts_of, reduced
 from noregret.proof.theorems.evidence import Evidence
-from noregret.proof.theorems.theorem import Theorem
+from noregret.proof.theorems.shards import shard_theorems
 
 Floats = NDArray[np.float64]
 
@@ -39,18 +41,17 @@ class Sharded:
     Parameters
     ----------
     learner
-        The learner, untrained; its class has a theorem about shards.
+        The learner, untrained. Without a theorem about shards, no bound is claimed for them.
     """
 
     def __init__(self, learner: Learner) -> None:
-        theorem = getattr(learner, "_shard_theorem", None)  # not all families have one
-        if theorem is None or not theorem.covers(learner.params):
+        if learner._evidence_kind() is not Evidence:
             raise ValueError(
-                f"no theorem is known for shards of {learner!r}: use WidrowHoff with explicit"
-                " steps, or Vaw without forgetting"
+                f"shards are for learners of numbers and of two classes, with a weight per feature:"
+                f" {learner.name} has none; let one learner play all rows"
             )
         self.learner = learner
-        self.theorems: tuple[Theorem, ...] = (theorem,)
+        self.theorems = shard_theorems(learner)
 
     @property
     def name(self) -> str:
@@ -67,6 +68,21 @@ class Sharded:
         """The parameters of the learner."""
         return self.learner.params
 
+    @property
+    def square(self) -> bool:
+        """True for the square loss, for which sums over the rows may do."""
+        return is_square(self.learner.engine.loss)
+
+    @property
+    def needs_rows(self) -> bool:
+        """True if certificates need the rows, not only sums over them."""
+        found = any(theorem.needs_rows for theorem in covering(self.learner))
+        return not self.square or found or takes_rows(self.params)
+
+    def game(self) -> Game:
+        """Return a game for a shard, played by a new learner."""
+        return Game(self.learner.clone(), keep="sums" if self.square else "rows", progress=False)
+
     def __repr__(self) -> str:
         return f"shards of {self.learner!r}"
 
@@ -75,27 +91,32 @@ class Sharded:
 class Shard:
     """The result of one shard: the figures of its game, the sums over its rows, their digest.
 
-    ``first_over`` has the round in which a measurement first exceeded a limit.
+    ``first_over`` has the round in which a measurement first exceeded a limit, ``expected`` the
+    features known in the first round, and ``first_late`` the round in which another one joined.
+    There are sums for the square loss only.
     """
 
     books: Books
-    sums: LeastSquares
+    sums: LeastSquares | None
     part: Part
     first_over: dict[tuple[str, float], int | None] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
+    expected: int = 0
+    first_late: int | None = None
 
     @classmethod
     def of(cls, game: Game) -> Shard:
-        """Return the result of a game that has kept sums."""
+        """Return the result of a game."""
         ledger = game.ledger
         ledger.check()
-        assert ledger.sums is not None
+        recorder = ledger.recorder
         first = {
-            watched: ledger.recorder.first_violation(number)
+            watched: recorder.first_violation(number)
             for number, watched in enumerate(ledger.watched)
         }
         (part,) = parts_of(ledger.digest, game.rounds)
-        return cls(ledger.books, ledger.sums, part, first, game.learner._notes())
+        notes, known = game.learner._notes(), (recorder.expected, recorder.first_late)
+        return cls(ledger.books, ledger.sums, part, first, notes, *known)
 
 
 class ShardsGame(Certifiable):
@@ -131,10 +152,12 @@ class ShardsGame(Certifiable):
         ledger.digest = PartsDigest([shard.part for shard in shards])
         ledger.sums = None if pages is not None else self.merged()
 
-    def merged(self) -> LeastSquares:
+    def merged(self) -> LeastSquares | None:
         """Return the sums over all rows, merged over a tree that depends on the shards only."""
-        width = self.ledger.books.features
-        wide = [LeastSquares(width).merge(shard.sums) for shard in self.shards]
+        sums, width = [shard.sums for shard in self.shards], self.ledger.books.features
+        wide = [LeastSquares(width).merge(each) for each in sums if each is not None]
+        if len(wide) < len(sums):
+            return None
         return reduced(wide, lambda left, right: left.merge(right))
 
     @property
@@ -189,7 +212,9 @@ class ShardsGame(Certifiable):
         return ShardsEvidence(self, given, limits, found)
 
     def from_sums(self) -> ShardsGame | None:
-        """Return this game with only sums over its rows."""
+        """Return this game with only sums over its rows, if these may do."""
+        if not self.learner.square:
+            return None
         other = copy.copy(self)
         other.ledger, other.answers = copy.copy(self.ledger), {}
         other.ledger.sums, other.ledger.pages = self.merged(), None
@@ -197,7 +222,10 @@ class ShardsGame(Certifiable):
 
 
 class ShardsEvidence(Evidence):
-    """The evidence of all shards for the theorem."""
+    """The evidence of all shards for the theorem.
+
+    Accounts of learners are the sums of those of all shards.
+    """
 
     def __init__(
         self, game: ShardsGame, given: Mapping[str, Any], limits: Limits, answers: dict[Any, Any]
@@ -205,13 +233,75 @@ class ShardsEvidence(Evidence):
         super().__init__(game.ledger, given, limits, answers, game.names)
         self.shards = game.shards
 
+    def each(self) -> list[OneShard]:
+        """Return the evidence of each shard."""
+        return [OneShard(self, shard) for shard in self.shards]
+
+    def accounts(self, name: str) -> list[Floats]:
+        """Return an account of each learner, with zeros for features that it has not met."""
+        found = [np.asarray(shard.books.accounts[name]) for shard in self.shards]
+        longest = max(map(len, found))
+        return [np.pad(each, (0, longest - len(each))) for each in found]
+
+    def numbered(self) -> Iterator[tuple[int, Shard]]:
+        """Yield the shards, each with the number of rows before it."""
+        sizes = [shard.part.rounds for shard in self.shards]
+        yield from zip([0, *accumulate(sizes)], self.shards, strict=False)
+
     def first_over(self, measure: str, limit: float) -> int | None:
         """Return the first row in which a measurement exceeded a limit."""
-        sizes = [shard.part.rounds for shard in self.shards]
-        for before, shard in zip([0, *accumulate(sizes)], self.shards, strict=False):
+        for before, shard in self.numbered():
             if (first := shard.first_over.get((measure, limit))) is not None:
                 return before + first
         return None
+
+    def longest_game(self, horizon: int) -> tuple[int, int | None]:
+        """Return the rows of the longest shard, and the first row beyond a horizon."""
+        over = (before for before, shard in self.numbered() if shard.part.rounds > horizon)
+        first = next(over, None)
+        longest = max(shard.part.rounds for shard in self.shards)
+        return longest, None if first is None else first + horizon + 1
+
+    def steepest(self) -> tuple[float, int | None]:
+        """Return the largest slope, and the first row in which one was above the limit."""
+        found = [(before, OneShard(self, shard).steepest()) for before, shard in self.numbered()]
+        firsts = (before + first for before, (_, first) in found if first is not None)
+        return max(slope for _, (slope, _) in found), next(firsts, None)
+
+    @property
+    def late_features(self) -> int:
+        """The number of features that some learner did not know in its first round."""
+        known = min(shard.expected for shard in self.shards)
+        return max(0, self.ledger.books.features - known)
+
+    @property
+    def first_late_round(self) -> int | None:
+        """The first row in which a learner met another feature, or that of one that never did."""
+        width = self.ledger.books.features
+        for before, shard in self.numbered():
+            if shard.expected < width:
+                return before + (shard.first_late or 1)
+        return None
+
+
+class OneShard(Evidence):
+    """The evidence of one shard: its own figures, and what is known of the rows of all shards.
+
+    The best in hindsight, the class that it is chosen from, and the limits of measurements are
+    those of all shards.
+    """
+
+    def __init__(self, whole: ShardsEvidence, shard: Shard) -> None:
+        vars(self).update(vars(whole))
+        all_books = whole.ledger.books
+        self.ledger = copy.copy(whole.ledger)
+        self.ledger.books = shard.books._replace(
+            features=all_books.features,
+            names=all_books.names,
+            measured=all_books.measured,
+            largest_loss=all_books.largest_loss,
+            norm=all_books.norm,
+        )
 
 
 def books_of(books: Sequence[Books]) -> Books:
@@ -223,9 +313,12 @@ def books_of(books: Sequence[Books]) -> Books:
         )
         for name, measurement in longest.measured.items()
     }
-    accounts = {
-        name: np.concatenate([each.accounts[name] for each in books]) for name in longest.accounts
-    }
+    accounts = dict(longest.accounts)
+    for name, account in accounts.items():
+        total = np.zeros(max(len(each.accounts[name]) for each in books), np.asarray(account).dtype)
+        for each in books:
+            total[: len(each.accounts[name])] += each.accounts[name]
+        accounts[name] = total
     return Books(
         sum(each.rounds for each in books),
         math.fsum(each.loss for each in books),
@@ -276,7 +369,7 @@ def play_shards(
         X, at = padded(rows, width), 0
         while at < len(y):
             if not games or not left[len(games) - 1]:
-                games.append(Game(learner.learner.clone(), keep="sums", progress=False))
+                games.append(learner.game())
             count = min(left[len(games) - 1], len(y) - at)
             with games[-1].recorded():
                 games[-1].learn_many(X[at : at + count], y[at : at + count])

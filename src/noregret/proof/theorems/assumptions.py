@@ -153,13 +153,12 @@ class WithinHorizon(Assumption):
 
     def check(self, evidence: Any) -> Finding:
         """Compare the rounds with the horizon."""
-        rounds, told = evidence.rounds, evidence.params["horizon"]
+        told = evidence.params["horizon"]
         if self.optional and told is None:
             return Finding("no horizon was set", None, None, True)
         horizon = int(told)
-        holds = rounds <= horizon
-        first = None if holds else horizon + 1
-        return Finding(f"rounds <= {horizon}", horizon, rounds, holds, first)
+        rounds, first = evidence.longest_game(horizon)
+        return Finding(f"rounds <= {horizon}", horizon, rounds, first is None, first)
 
 
 @dataclass(frozen=True)

@@ -45,6 +45,10 @@ class BaseEvidence(ABC):
     def rounds(self) -> int:
         """T, the number of rounds."""
 
+    def longest_game(self, horizon: int) -> tuple[int, int | None]:
+        """Return the most rounds of any learner, and the first one beyond a horizon."""
+        return self.rounds, horizon + 1 if self.rounds > horizon else None
+
     @property
     @abstractmethod
     def rounds_before(self) -> int | None:

@@ -103,6 +103,11 @@ class Facts(BaseEvidence):
         """Return an account of the learner for its theorems, at the end of the game."""
         return self.ledger.books.accounts[name]
 
+    def steepest(self) -> tuple[float, int | None]:
+        """Return the largest slope, and the first round in which one was above the limit."""
+        first = int(self.account("first_steep")[0])
+        return float(self.account("steepest")[0]), first or None
+
     @property
     def norm(self) -> float:
         """The norm of the last weights; 1 if they are zero."""

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from noregret.base.registry import all_algorithms, find
 from noregret.checks import hint
 from noregret.proof.theorems import averaging, delay
+from noregret.proof.theorems.shards import shard_theorems
 
 if TYPE_CHECKING:
     from noregret.proof.theorems.theorem import Theorem
@@ -18,7 +19,7 @@ def all_theorems() -> dict[str, tuple[Theorem, type[Any] | None]]:
     """Return every theorem by name, with its learner; None if it is about many."""
     found: dict[str, tuple[Theorem, type[Any] | None]] = {}
     for kind in all_algorithms():
-        for theorem in (*kind.theorems, *of_shards(kind)):
+        for theorem in (*kind.theorems, *shard_theorems(kind)):
             if theorem.name in found:
                 raise ValueError(f"two theorems are called {theorem.name!r}")
             found[theorem.name] = (theorem, kind)
@@ -30,16 +31,10 @@ def theorems_of(learner: str, family: str) -> dict[str, Theorem]:
     """Return the theorems about a learner, by name; for an unknown one, the general ones."""
     try:
         kind = find(learner, family)
-        own = (*kind.theorems, *of_shards(kind))
+        own = (*kind.theorems, *shard_theorems(kind))
     except ValueError:
         own = ()
     return {theorem.name: theorem for theorem in (*own, *general_theorems)}
-
-
-def of_shards(kind: type[Any]) -> tuple[Theorem, ...]:
-    """Return the theorem of a learner about shards, if it has one."""
-    theorem = getattr(kind, "_shard_theorem", None)
-    return () if theorem is None else (theorem,)
 
 
 def find_theorem(name: str) -> tuple[Theorem, type[Any] | None]:

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from noregret.hindsight import Answer
     from noregret.proof.record.moment import Moment
     from noregret.proof.theorems.assumptions import Assumption
+    from noregret.proof.theorems.shards import OverShards
 
 
 def loss_name(params: Mapping[str, Any]) -> str:
@@ -131,6 +132,8 @@ class Theorem:
         True if certificates state it in addition to the chosen theorem, and choose it only by name.
     delayed
         True if outcomes may come after later predictions; all others assume that they do not.
+    over_shards
+        What it says about learners that each play a shard of the rows; None if that is not known.
     """
 
     name: str
@@ -154,6 +157,7 @@ class Theorem:
     beside: bool = False
     where: str = ""
     delayed: bool = False
+    over_shards: OverShards | None = None
 
     @property
     def wording(self) -> Wording:

@@ -78,7 +78,8 @@ class Run:
         Whether to compare with the best in hindsight, which needs a record of the game.
     look_back
         Seconds for that comparison; by default as many as learning took, and at least
-        ``MIN_LOOK_BACK``. With a ``gap`` and no seconds, it takes as long as needed.
+        ``MIN_LOOK_BACK``. With a ``gap`` or several workers, and no seconds, it takes as long as
+        needed: what several workers find is not to depend on the time that they took.
     gap
         The relative gap at which that comparison ends.
     checkpoint, every
@@ -528,13 +529,13 @@ class Run:
 
     def limits(self) -> Limits:
         """Return how long to look back, and for which gap."""
-        seconds = self.look_back
+        seconds, patience = self.look_back, math.inf
         if seconds is None:
-            seconds = max(MIN_LOOK_BACK, self.spent) if self.gap is None else math.inf
+            seconds = math.inf
+            if self.gap is None and self.pool is None:
+                seconds = max(MIN_LOOK_BACK, self.spent)
+                patience = max(MIN_PATIENCE, PATIENCE * self.spent)
         tolerance = USUAL.tolerance if self.gap is None else self.gap
-        patience = max(MIN_PATIENCE, PATIENCE * self.spent)
-        if self.look_back is not None or self.gap is not None:
-            patience = math.inf
         return Limits(tolerance, seconds=seconds, patience=patience, told=self.tell_gap)
 
     def tell_gap(self, gap: float) -> None:
