@@ -77,15 +77,19 @@ class AdaHedge(Leaders):
     cost = Decimal(0)
 
     def weights(self) -> Row:
-        if not self.cost:
+        if not self.charged():
             return super().weights()
         with localcontext(prec=60):
             return [float(weight) for weight in self.exact_weights()]
 
+    def charged(self) -> Decimal:
+        """Return what the rate is inverse to."""
+        return self.cost
+
     def exact_weights(self) -> list[Decimal]:
-        if not self.cost:
+        if not self.charged():
             return [Decimal(weight) for weight in super().weights()]
-        eta, totals = Decimal(max(2, self.n)).ln() / self.cost, self.exact_totals()
+        eta, totals = Decimal(max(2, self.n)).ln() / self.charged(), self.exact_totals()
         kept = [Decimal(p) * (-eta * t).exp() for p, t in zip(self.prior, totals, strict=True)]
         return [weight / sum(kept) for weight in kept]
 
@@ -108,8 +112,8 @@ class AdaHedge(Leaders):
         )
         weights = self.exact_weights()
         mean = sum((w * loss for w, loss in zip(weights, lost, strict=True)), Decimal(0))
-        if self.cost:
-            eta = Decimal(max(2, self.n)).ln() / self.cost
+        if self.charged():
+            eta = Decimal(max(2, self.n)).ln() / self.charged()
             left = sum(w * (-eta * loss).exp() for w, loss in zip(weights, lost, strict=True))
             return mean + Decimal(left).ln() / eta
         return mean - min(a + b for a, b in zip(before, lost, strict=True))
@@ -229,6 +233,25 @@ class Squint(Reference):
             self.start_anew()
 
 
+class Cautious(AdaHedge):
+    """AdaHedge with four mean losses above the best expert of the round added to Δ, the largest."""
+
+    def __init__(self, n: int, prior: Any = None) -> None:
+        super().__init__(n, prior)
+        self.above_best: list[Decimal] = []
+        self.typical = Decimal(0)
+
+    def charged(self) -> Decimal:
+        return self.cost + 4 * self.typical
+
+    def learn(self, losses: Row, own: float) -> None:
+        super().learn(losses, own)
+        with localcontext(prec=60):
+            self.above_best.append(max(Decimal(0), Decimal(own) - Decimal(min(losses))))
+            mean = sum(self.above_best, Decimal(0)) / len(self.above_best)
+            self.typical = max(self.typical, mean)
+
+
 class Blend(Reference):
     """AdaHedge, with a prior, over ML-Poly, AdaHedge, BOA, the average and the experts themselves.
 
@@ -238,7 +261,7 @@ class Blend(Reference):
     def __init__(self, n: int, prior: Any = None) -> None:
         super().__init__(n, prior)
         self.mixtures: list[Reference] = [MlPoly(n, prior), AdaHedge(n, prior), Boa(n, prior)]
-        self.above = AdaHedge(n + 4, [0.1, 0.1, 0.1, 0.3, *(0.4 * p for p in self.prior)])
+        self.above = Cautious(n + 4, [0.03, 0.05, 0.15, 0.3, *(0.47 * p for p in self.prior)])
         self.average: Row = []
         self.mixed: Row = []
         self.paid: Row = []
@@ -247,9 +270,12 @@ class Blend(Reference):
         """Return the part of AdaHedge's mixture in the next round."""
         average = math.fsum(self.average)
         beyond = math.fsum(self.paid) - average
-        largest = max([0.0, *(m - a for m, a in zip(self.mixed, self.average, strict=True))])
-        left = average / 100 + 2 * largest - beyond
-        return 1.0 if left >= largest else max(0.0, left / largest)
+        pairs = list(zip(self.mixed, self.average, strict=True))
+        largest = max([0.0, *(max(m - a, abs(a)) for m, a in pairs)])
+        allowed = math.fsum(max(0.0, a) for a in self.average) / 100
+        if not largest:
+            return 0.25
+        return max(0.0, min(1.0, (allowed + largest / 4 - beyond) / largest))
 
     def mixed_weights(self) -> Row:
         """Return the weights without returning to the average."""

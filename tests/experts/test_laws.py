@@ -29,6 +29,7 @@ def check_close(found: Any, expected: Any) -> None:
 
 # Why adding a number to all losses of a round matters to some.
 SHIFT_MATTERS = {
+    "blend": "it may lose 1 % more than the average of the experts",
     "fixed-share variable=True share=0.1": "an expert gives away in proportion to its loss itself",
 }
 # Why an expert that comes twice, with half the prior each, matters to some.

@@ -26,9 +26,10 @@ from noregret.streams.batches import stretches
 from noregret.streams.parsing.recursive_least_squares import MAX_CORRECTED_EXPERTS, correct, fresh
 
 Floats = NDArray[np.float64]
-# The ridge penalty, and what each expert adds to it. Penalties from 1 to 20 are about as good on
-# most sets of real and simulated forecasts; with few rows and many experts it must be larger.
-RIDGE, RIDGE_PER_EXPERT = 3.0, 0.5
+# The ridge penalty, and what experts add to it. Penalties from 1 to 20 are about as good on most
+# sets of real and simulated forecasts of a few experts; with few rows and many experts it must be
+# larger.
+RIDGE, RIDGE_PER_EXPERT, RIDGE_PER_SQUARE = 3.0, 0.5, 0.02
 
 
 class Correcting:
@@ -39,8 +40,8 @@ class Correcting:
     experts
         The number of experts.
     ridge
-        The penalty for departing from the average; by default 3 + n/2 for n experts that each have
-        a share.
+        The penalty for departing from the average; by default 3 + n/2 + n²/50 for n experts that
+        each have a share.
 
     Examples
     --------
@@ -141,4 +142,5 @@ class Correcting:
 
 def penalty(experts: int) -> float:
     """Return the default of the ridge penalty."""
-    return RIDGE + RIDGE_PER_EXPERT * (experts if experts <= MAX_CORRECTED_EXPERTS else 0)
+    shares = experts if experts <= MAX_CORRECTED_EXPERTS else 0
+    return RIDGE + RIDGE_PER_EXPERT * shares + RIDGE_PER_SQUARE * shares**2

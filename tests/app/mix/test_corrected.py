@@ -92,7 +92,7 @@ def test_the_summary_tells_of_it(tmp_path: Path) -> None:
 def ridge_by_hand(X: Any, y: Any) -> Any:
     """Return the corrected forecasts, from normal equations solved anew for each row."""
     terms = 2 + X.shape[1] if X.shape[1] <= MAX_CORRECTED_EXPERTS else 2
-    A, b = (3 + (terms - 2) / 2) * np.eye(terms), np.zeros(terms)
+    A, b = (3 + (terms - 2) / 2 + (terms - 2) ** 2 / 50) * np.eye(terms), np.zeros(terms)
     said, outcomes, squares = list[float](), list[float](), 0.0
     for x, outcome in zip(X, y, strict=True):
         average = float(np.mean(x[~np.isnan(x)]))

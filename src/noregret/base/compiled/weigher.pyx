@@ -355,6 +355,40 @@ cdef class Exponential(Weigher):
         return best + (log(before) - log(after)) / rate
 
 
+cdef enum:
+    # Mean losses that AdaHedge's mixing cost starts with, for cautious weights.
+    CAUTION = 4
+
+MEAN_LOSSES: int = CAUTION
+
+
+cdef class Cautious(Exponential):
+    """AdaHedge with a lower rate at first:  rate / (cumulative mixing cost + 4 · typical loss).
+
+    A loss is that of the mixture above the best expert of the round; the typical one is the largest mean so far.
+    AdaHedge itself starts with all weight on the leader, and learns from what that costs.
+    """
+
+    cdef public double mean_loss, typical_loss
+    NUMBERS = (*Exponential.NUMBERS, "mean_loss", "typical_loss")
+
+    def __init__(self, prior=None):
+        Exponential.__init__(self, 1.0, "adaptive", prior)
+
+    cdef void list_state(self, StateParts* parts):
+        Exponential.list_state(self, parts)
+        add_range(parts, &self.mean_loss, &self.typical_loss + 1)
+
+    cdef double rate_now(self) noexcept nogil:
+        cdef double cost = self.mixing_cost + CAUTION * self.typical_loss
+        return self.rate / cost if cost > 0 else INFINITY
+
+    cdef void update(self, double own, const double* losses, const unsigned char* awake, double low, double high) noexcept nogil:
+        Exponential.update(self, own, losses, awake, low, high)
+        self.mean_loss += (max(0.0, own - low) - self.mean_loss) / (self.rounds + 1)
+        self.typical_loss = max(self.typical_loss, self.mean_loss)
+
+
 # Weights that are kept from round to round, so that experts can share some with others.
 
 cdef class Holding(Weigher):

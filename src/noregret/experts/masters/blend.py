@@ -2,8 +2,9 @@
 
     first   ML-Poly, AdaHedge and BOA each mix the experts with gradients, to approach the best
             fixed weights
-    then    AdaHedge weighs every expert, these three mixtures and the average by their losses
-    last    if that has lost 1 % more than the average, it returns to the average
+    then    AdaHedge, cautious at first, weighs every expert, these three mixtures and the average
+            by their losses
+    last    as far as that has lost too much more than the average, it returns to the average
 
 Mixing with gradients gains much if experts complement each other, and loses a little if none is
 better than their average. Blend is nearly as good as the best mixture and as any single expert.
@@ -13,11 +14,16 @@ named average, median and corrected, which ``noregret mix`` derives from the oth
 An absurd forecast, such as one with a misplaced decimal point, is set aside in its round: its
 expert counts as asleep (see ``noregret.base.plausible``).
 
-Promises. That of AdaHedge for each expert, with a prior of 0.4/n for it, 0.1 for each mixture and
-0.3 for the average; to which is added what the mixture lost more than the expert, if it did, where
-a forecast was set aside or the mixture returned to the average. And for convex losses, the loss is
-at most 1.01 times that of the average, plus twice the largest loss beyond the average in one round
-(see ``noregret.experts.budget``).
+Promises. That of AdaHedge for each expert, with a prior of 0.47/n for it, 0.03, 0.05 and 0.15 for
+the mixtures and 0.3 for the average; to which is added what the mixture lost more than the expert,
+if it did, where a forecast was set aside or the mixture returned to the average. And for convex
+losses, the loss is at most 1.01 times that of the average, plus a quarter of the largest loss in
+one round, plus a term that is 0 unless a loss beyond the average exceeds all losses before it (see
+``noregret.experts.budget``).
+
+AdaHedge as published starts by following the leader, which costs a few rounds: with little to gain
+and few rounds, that is what made mixtures worse than the average. So its rate starts lower here
+(see ``Cautious`` in ``noregret.base.compiled.weigher``).
 """
 
 from __future__ import annotations
@@ -30,7 +36,7 @@ from numpy.typing import NDArray
 
 from noregret.base.compiled.losses import Loss
 from noregret.base.compiled.second_order_weights import Bernstein, Polynomial
-from noregret.base.compiled.weigher import Exponential
+from noregret.base.compiled.weigher import MEAN_LOSSES, Cautious, Exponential
 from noregret.base.expert_losses import expert_loss
 from noregret.base.plausible import Plausible
 from noregret.base.registry import register
@@ -50,7 +56,7 @@ Flags = NDArray[np.bool_]
 MIXTURES = ("ml-poly", "ada-hedge", "boa")
 BEFORE = (*MIXTURES, "average")
 M = len(BEFORE)
-SHARES = (0.1, 0.1, 0.1, 0.3)
+SHARES = (0.03, 0.05, 0.15, 0.3)
 # An average of probabilities, one of which is 0 and wrong, must have little weight.
 LOG_SHARES = (0.2, 0.2, 0.01, 0.01)
 # Experts derived from others, which are not part of the average.
@@ -92,26 +98,29 @@ class Blend(Master):
     """
 
     name = "blend"
-    _weigher: Exponential
+    _weigher: Cautious
     theorems = (
         Theorem(
             name="blend",
             quantity="regret",
             formula=(
-                r"L_A - L_i \le \left(1 + \frac{\ln(n/0.4)}{\ln(n+4)}\right)"
+                r"L_A - L_i \le \left(1 + \frac{\ln(n/0.47)}{\ln(n+4)}\right)"
                 r" \left( \tfrac12\sqrt{\ln(n+4) \sum_t s_t^2}"
-                r" + S\big(\tfrac23\ln(n+4)+1\big) \right) + A_i"
+                r" + S\big(\tfrac23\ln(n+4)+1\big) \right)"
+                r" + 4R\,\frac{\ln(n/0.47)}{\ln(n+4)} + A_i"
             ),
             plain=(
-                "regret to i <= (1 + ln(n/0.4)/ln(n+4)) (sqrt(Σ s_t² ln(n+4))/2"
-                " + S (2/3 ln(n+4) + 1)) + A_i"
+                "regret to i <= (1 + ln(n/0.47)/ln(n+4)) (sqrt(Σ s_t² ln(n+4))/2"
+                " + S (2/3 ln(n+4) + 1)) + 4 R ln(n/0.47)/ln(n+4) + A_i"
             ),
             where=(
-                "$i$ is any expert and $n$ the number of experts; 0.4 is 0.58 for the log loss,"
+                "$i$ is any expert and $n$ the number of experts; 0.47 is 0.58 for the log loss,"
                 " whose average has a prior of 0.01; $s_t$ is the spread of the"
                 " losses in round $t$, of the experts, the average and the three mixtures, and $S$"
-                " the largest $s_t$; $A_i$ is what the mixture lost more than $i$ in rounds in"
-                " which the forecast of $i$ was absurd and set aside, and more than without"
+                " the largest $s_t$; $R$ is the mean loss of the mixture above the best of these in"
+                " a round, the largest such mean over the first rounds; $A_i$ is what the mixture"
+                " lost more than $i$ in rounds in which the forecast of $i$ was absurd and set"
+                " aside, and more than without"
                 " returning to the average, or 0 if that is negative"
             ),
             assumptions=(MIXED,),
@@ -121,11 +130,14 @@ class Blend(Master):
         Theorem(
             name="blend-average",
             quantity="loss",
-            formula=r"L_A \le 1.01\,L_{\mathrm{average}} + 2m",
-            plain="loss <= 1.01 times the loss of the average + 2 m",
+            formula=r"L_A \le 1.01\,L_{\mathrm{average}} + \tfrac14 m + j",
+            plain="loss <= 1.01 times the loss of the average + m/4 + j",
             where=(
-                "$m$ is the largest loss in a round of AdaHedge's mixture beyond that of the"
-                " average; the average is that of the experts awake, by their prior"
+                "$m$ is the largest loss in a round, of the average or of AdaHedge's mixture beyond"
+                " it; $j$ is at most 3/4 of the largest amount by which such a loss of the"
+                " mixture exceeded all before it; the average is that of the experts awake, by"
+                " their prior; if losses are negative, 1.01 is 1 in rounds in which that of the"
+                " average is"
             ),
             assumptions=(MIXED,),
             bound=lambda evidence: float(evidence.player._budget.limit),
@@ -156,7 +168,7 @@ class Blend(Master):
         self._convex, self._cost, self._budget = kind.convex, kind, Budget()
         self._own = LOG_SHARES if kind.name == "log" else SHARES
         self._rest = 1 - sum(self._own)  # the prior of all experts together
-        super().__init__(Exponential(1.0, "adaptive"), loss, loss_parameter)
+        super().__init__(Cautious(), loss, loss_parameter)
         self._round.before = BEFORE
         self.loss, self.loss_parameter, self.prior = loss, loss_parameter, prior
 
@@ -201,11 +213,10 @@ class Blend(Master):
     @property
     def price(self) -> Floats:
         """The bound on the regret to each expert."""
-        log_n = self._weigher.rate
-        half = self._weigher.spreads * math.sqrt(log_n) / 2 + self._round.widest * (
-            2 / 3 * log_n + 1
-        )
-        return np.asarray((1 + self._log_prior / log_n) * half + np.maximum(0.0, self._set_aside))
+        weigher, log_n = self._weigher, self._weigher.rate
+        half = weigher.spreads * math.sqrt(log_n) / 2 + self._round.widest * (2 / 3 * log_n + 1)
+        start, share = MEAN_LOSSES * weigher.typical_loss, self._log_prior / log_n
+        return np.asarray(half + share * (half + start) + np.maximum(0.0, self._set_aside))
 
     @property
     def parts(self) -> dict[str, float]:
@@ -215,9 +226,14 @@ class Blend(Master):
             "experts": float(held[M:].sum())
         }
 
+    @property
+    def _trust(self) -> float:
+        """The part of AdaHedge's mixture in the next forecast; the rest is the average."""
+        return self._budget.trust if self._convex else 1.0
+
     def _held(self, awake: Any = None) -> Floats:
         """Return the weights of the mixtures, the average and the experts in the next round."""
-        held, trust = self._round.current_weights(awake), self._budget.trust
+        held, trust = self._round.current_weights(awake), self._trust
         if trust < 1:
             held = trust * held
             held[M - 1] += 1 - trust
@@ -358,7 +374,7 @@ class Blend(Master):
         said = [mixture.predict(row) for mixture in self._mixtures]
         average = averaged(row[None], self._average_weights(row[None]))[0]
         made = self._round.predict(np.concatenate([said, [average], row]))
-        return float(within(made, average, self._budget.trust if self._convex else 1.0))
+        return float(within(made, average, self._trust))
 
     def _weights(self, awake: Any = None) -> Floats:
         """Return the total weight of each expert in the next round, including the mixtures."""
