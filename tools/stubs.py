@@ -25,6 +25,7 @@ ALIASES = {
     "Singles": "NDArray[np.float32]",
     "Counts": "NDArray[np.int64]",
     "Indices": "NDArray[np.int32]",
+    "Digests": "NDArray[np.uint64]",
     "T": 'TypeVar("T")',
 }
 HOMES = {
@@ -37,11 +38,12 @@ HOMES = {
 IMPORTS = {name: f"from {home} import {name}" for home in HOMES for name in HOMES[home].split()}
 IMPORTS["np"] = "import numpy as np"
 IN_PYTHON = dict.fromkeys(("int", "long long", "Py_ssize_t", "ptrdiff_t"), "int")
-IN_PYTHON |= dict.fromkeys(("int64_t", "int32_t", "uint32_t"), "int")
+IN_PYTHON |= dict.fromkeys(("int64_t", "int32_t", "uint32_t", "uint64_t"), "int")
 IN_PYTHON |= {"double": "float", "float": "float", "bint": "bool", "void": "None", "object": "Any"}
 IN_PYTHON |= {"list": "list[Any]", "tuple": "tuple[Any, ...]", "dict": "dict[Any, Any]"}
 IN_PYTHON |= {"cnp.ndarray": "NDArray[Any]", "double[4]": "list[float]", "": "Any"}
 IN_ARRAYS = {"double": "Floats", "float": "Singles", "int64_t": "Counts", "int32_t": "Indices"}
+IN_ARRAYS |= {"uint64_t": "Digests"}
 
 FUNCTION = re.compile(
     r"^(?P<decorators>(?: *@(?:property|classmethod|staticmethod)\n)?)"

@@ -389,8 +389,7 @@ def test_ids_are_found_wherever_they_are(tmp_path: Path, monkeypatch: Any) -> No
     service = Service(nr.Nlms(), tmp_path / "s.db", snapshot_every=50)
     for k in range(200):
         if k == 150:
-            same = lambda name: len(name).to_bytes(8, "little")  # noqa: E731
-            monkeypatch.setattr("noregret.service.ids.digest_bytes", same)
+            monkeypatch.setattr("noregret.service.ids.digest_of", len)
             service.close()
             service = Service(None, tmp_path / "s.db", snapshot_every=50)
         name = f"{'x' * (k > 149)}{k}"

@@ -10,11 +10,15 @@ from __future__ import annotations
 
 import json
 import math
+from array import array
 from collections.abc import Callable, Iterator
 from hashlib import blake2b
 from itertools import accumulate
-from struct import Struct, calcsize, error, pack, unpack_from
+from struct import Struct, calcsize, error, unpack_from
 from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from noregret.errors import NoRegretError
 from noregret.service.events import NOTE, Event, Totals
@@ -22,6 +26,8 @@ from noregret.service.events import NOTE, Event, Totals
 PREDICTED, LEARNED, LABELLED = range(3)
 SEAL = 16
 BYTES = bytes | memoryview
+Floats = NDArray[np.float64]
+Sizes = NDArray[np.uint32]
 # The seal of the block before, the number of entries, and the totals after them.
 HEAD = Struct(f"<{SEAL}sq qqqdqqd")
 NO_SEAL = bytes(SEAL)
@@ -43,24 +49,65 @@ class Block:
     def __init__(self, seal: bytes, start: Totals) -> None:
         self.seal, self.start = seal, start
         self.kinds = bytearray()
-        self.made: list[int] = []
-        self.scores: list[float] = []
-        self.rounds: list[int] = []
-        self.losses: list[float] = []
-        self.targets: list[int] = []
+        self.made, self.rounds, self.targets = array("q"), array("q"), array("q")
+        self.scores, self.losses = array("d"), array("d")
+        # Requests and extras may be several in one piece: their sizes tell them apart.
         self.requests: list[bytes] = []
         self.extras: list[bytes] = []
+        self.request_sizes, self.extra_sizes = array("I"), array("I")
 
     def __len__(self) -> int:
         return len(self.kinds)
+
+    def add(
+        self, kind: int, made: int, score: float, round: int, loss: float, target: int,
+        request: bytes, extra: bytes,
+    ) -> None:  # fmt: skip
+        """Add an entry."""
+        self.kinds.append(kind)
+        self.made.append(made)
+        self.scores.append(score)
+        self.rounds.append(round)
+        self.losses.append(loss)
+        self.targets.append(target)
+        self.requests.append(request)
+        self.extras.append(extra)
+        self.request_sizes.append(len(request))
+        self.extra_sizes.append(len(extra))
+
+    def add_learned(
+        self, made: int, scores: Floats, losses: Floats, requests: bytes, sizes: Sizes
+    ) -> None:
+        """Add predictions with their labels, of one model in the order of its rounds.
+
+        Parameters
+        ----------
+        made
+            The number of labels that the model had learned before.
+        scores, losses
+            What it predicted, and the losses.
+        requests, sizes
+            The requests one behind the other, and the bytes of each.
+        """
+        count = len(scores)
+        rounds = np.arange(made, made + count + 1)
+        self.kinds += bytes((LEARNED,)) * count
+        self.made.frombytes(rounds[:-1].tobytes())
+        self.scores.frombytes(scores.tobytes())
+        self.rounds.frombytes(rounds[1:].tobytes())
+        self.losses.frombytes(losses.tobytes())
+        self.targets.frombytes(bytes(8 * count))
+        self.requests.append(requests)
+        self.request_sizes.frombytes(sizes.tobytes())
+        self.extra_sizes.frombytes(bytes(4 * count))
 
     def packed(self, end: Totals) -> tuple[bytes, bytes]:
         """Return the bytes and their seal, given the totals after the last entry."""
         n = len(self.kinds)
         data = b"".join((
             HEAD.pack(self.seal, n, *end),
-            pack(columns(n), *self.made, *self.scores, *self.rounds, *self.losses, *self.targets,
-                 *map(len, self.requests), *map(len, self.extras), *self.kinds),
+            self.made, self.scores, self.rounds, self.losses, self.targets,
+            self.request_sizes, self.extra_sizes, self.kinds,
             *self.requests,
             *self.extras,
         ))  # fmt: skip
@@ -180,14 +227,11 @@ class Stored:
         """Return a block with one entry, the number of that, and the seal."""
         block = Block(NO_SEAL, Totals())
         n = len(self.kinds)
-        block.kinds.append(self.kinds[at])
-        block.made.append(self.made[at])
-        block.scores.append(self.scores[at])
-        block.rounds.append(self.rounds[at])
-        block.losses.append(self.losses[at])
-        block.targets.append(self.targets[at])
-        block.requests.append(self.data[self.ends[at] : self.ends[at + 1]])
-        block.extras.append(self.data[self.ends[n + at] : self.ends[n + at + 1]])
+        block.add(
+            self.kinds[at], self.made[at], self.scores[at], self.rounds[at], self.losses[at],
+            self.targets[at], self.data[self.ends[at] : self.ends[at + 1]],
+            self.data[self.ends[n + at] : self.ends[n + at + 1]],
+        )  # fmt: skip
         end = Totals(self.first + at, self.seqs[at + 1], self.labels[at + 1], time=self.end.time)
         data, seal = block.packed(end)
         return end.entry, data, seal

@@ -9,19 +9,20 @@ over the digests tells of almost every new id, without a look at the runs, that 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from hashlib import blake2b
 from itertools import islice
 
 import numpy as np
 from numpy.typing import NDArray
 
+from noregret.service.compiled import id_digests
+from noregret.service.compiled.id_digests import IdTable, digest_of
 from noregret.service.database import Database
 
 # Entries in memory before they become a run, and runs of a level before they become one of the
 # next; runs of the last level stay.
 MAX_RECENT, MERGED, LAST_LEVEL = 8192, 16, 2
-# Of the Bloom filter: bits per id, how many of them are set by each, and how a layer grows.
-BITS, PROBES, GROWTH = 16, 5, 4
+# Of the Bloom filter: bits per id, and how a layer grows.
+BITS, GROWTH = 16, 4
 # Digests of a page, which fits into one of the database, and pages in memory after a look at them.
 PAGE, MAX_LOADED = 240, 256
 # Pages whose digests are added to the filter at a time.
@@ -31,7 +32,6 @@ CREATE TABLE ids (
     last INTEGER NOT NULL, page INTEGER NOT NULL, level INTEGER NOT NULL, digests BLOB NOT NULL,
     entries BLOB NOT NULL, PRIMARY KEY (last, page));
 """
-EACH_PROBE = np.arange(PROBES, dtype=np.uint64)[:, np.newaxis]
 Digests = NDArray[np.uint64]
 Entries = NDArray[np.int64]
 
@@ -46,30 +46,15 @@ class Layer:
     def add(self, digests: Digests) -> None:
         """Add digests."""
         self.room -= len(digests)
-        bits = np.frombuffer(self.bits, np.uint8)
-        for some in self._places(digests):
-            value = np.uint8(1) << (some & np.uint64(7)).astype(np.uint8)
-            np.bitwise_or.at(bits, some >> np.uint64(3), value)
+        id_digests.add(self.bits, digests)
 
     def has(self, digest: int) -> bool:
         """Return False if a digest was never added."""
-        bits, mask, step = self.bits, len(self.bits) * 8 - 1, digest >> 32 | 1
-        for probe in range(PROBES):
-            place = (digest + probe * step) & mask
-            if not bits[place >> 3] >> (place & 7) & 1:
-                return False
-        return True
+        return id_digests.has(self.bits, digest)
 
     def may_have(self, digests: Digests) -> NDArray[np.bool_]:
         """Return, for each of some digests, False if it was never added."""
-        bits, place = np.frombuffer(self.bits, np.uint8), self._places(digests)
-        found = bits[place >> np.uint64(3)] >> (place & np.uint64(7)).astype(np.uint8) & np.uint8(1)
-        return np.asarray(found.all(axis=0))
-
-    def _places(self, digests: Digests) -> Digests:
-        """Return the bits of each digest, a row for each probe."""
-        step = digests >> np.uint64(32) | np.uint64(1)
-        return (digests + EACH_PROBE * step) & np.uint64(len(self.bits) * 8 - 1)
+        return id_digests.may_have(self.bits, digests)
 
 
 class Filter:
@@ -112,11 +97,7 @@ class Ids:
 
     def __init__(self, database: Database) -> None:
         self.database = database
-        self.recent: dict[str, int] = {}  # of predictions
-        self.labels: dict[str, int] = {}  # of labels that came later
-        # Digests of the first of ``recent``, as far as they were computed, and of the last new ids.
-        self.digests: list[Digests] = []
-        self.last_new: tuple[list[str], Digests] | None = None
+        self.recent = IdTable()
         self.runs: list[tuple[int, int]] = []  # last entry and level
         self.filter = Filter()
         self.starts: dict[int, Digests] = {}  # of each run, the first digest of each page
@@ -132,13 +113,18 @@ class Ids:
         """The last entry whose id is in a run."""
         return self.runs[-1][0] if self.runs else 0
 
+    def add(self, name: str, entry: int) -> None:
+        """Add the entry of a prediction or of a label."""
+        self.recent.add(digest_of(name), entry)
+
     def find(self, name: str) -> list[int]:
         """Return entries that may be of an id, those of labels last."""
-        if (entry := self.recent.get(name)) is not None:
-            label = self.labels.get(name)
-            return [entry] if label is None else [entry, label]
-        found: list[int] = []
-        if self.runs and self.filter.has(digest := digest_of(name)):
+        return self._with(digest_of(name))
+
+    def _with(self, digest: int) -> list[int]:
+        """Return the entries of a digest."""
+        found = self.recent.find(digest)
+        if self.runs and self.filter.has(digest):
             sought = np.uint64(digest)
             for last, _ in self.runs:
                 starts = self.starts[last]
@@ -147,43 +133,28 @@ class Ids:
                     digests, entries = self._page(last, page)
                     start, end = digests.searchsorted(sought), digests.searchsorted(sought, "right")
                     found += entries[start:end].tolist()
-        if (label := self.labels.get(name)) is not None:
-            found.append(label)
         return sorted(found)
 
-    def are_new(self, names: list[str]) -> bool:
+    def are_new(self, digests: Digests) -> bool:
         """Return whether ids certainly differ from each other and from all before."""
-        distinct = set(names)
-        if len(distinct) < len(names) or not self.recent.keys().isdisjoint(distinct):
-            return False
-        if not self.labels.keys().isdisjoint(distinct):
+        if not self.recent.are_new(digests):
             return False
         if not self.runs:
             return True
-        digests = digests_of(names)
-        self.last_new = names, digests
-        hits = np.flatnonzero(self.filter.may_have(digests)).tolist()
-        return not any(self.find(names[k]) for k in hits)
+        suspected = self.filter.may_have(digests)
+        return not suspected.any() or not any(map(self._with, digests[suspected].tolist()))
 
-    def add_new(self, names: list[str], first: int) -> None:
-        """Add ids that ``are_new`` for predictions, whose entries are numbered from one on."""
-        if sum(map(len, self.digests)) == len(self.recent):
-            new = self.last_new
-            self.digests.append(new[1] if new and new[0] is names else digests_of(names))
-        self.recent.update(zip(names, range(first, first + len(names)), strict=True))
+    def add_new(self, digests: Digests, first: int) -> None:
+        """Add ids that ``are_new``, whose entries are numbered from one on."""
+        self.recent.add_all(digests, first)
 
     def fold(self, last: int) -> None:
         """Write the recent ids as a run, if they are many, in the open transaction."""
-        count = len(self.recent) + len(self.labels)
-        if count < MAX_RECENT:
+        if self.recent.count < MAX_RECENT:
             return
-        names = [*self.recent, *self.labels]
-        digests = np.concatenate(
-            [*self.digests, digests_of(names[sum(map(len, self.digests)) :])], dtype=np.uint64
-        )
-        entries = np.fromiter((*self.recent.values(), *self.labels.values()), np.int64, count)
+        digests, entries = self.recent.columns()
         self._write(last, 0, digests, entries)
-        self.recent, self.labels, self.digests, self.last_new = {}, {}, [], None
+        self.recent.clear()
         level = 0
         while level < LAST_LEVEL and len(same := self._of_level(level)) >= MERGED:
             pages = [page for each in same for page in self._pages(each)]
@@ -256,18 +227,3 @@ def batched(pages: Iterator[Digests], count: int) -> Iterator[list[Digests]]:
     """Yield pages, several at a time."""
     while some := list(islice(pages, count)):
         yield some
-
-
-def digest_bytes(name: str) -> bytes:
-    """Return 64 bits that hardly any other id has."""
-    return blake2b(name.encode(), digest_size=8).digest()
-
-
-def digest_of(name: str) -> int:
-    """Return the digest of an id as a number."""
-    return int.from_bytes(digest_bytes(name), "little")
-
-
-def digests_of(names: list[str]) -> Digests:
-    """Return the digests of ids."""
-    return np.frombuffer(b"".join(map(digest_bytes, names)), "<u8")

@@ -23,6 +23,8 @@ from noregret.service.blocks import (
     NO_SEAL,
     PREDICTED,
     Block,
+    Floats,
+    Sizes,
     Stored,
     is_sound,
 )
@@ -116,13 +118,11 @@ class Journal:
             raise NoRegretError("damaged: its totals are not numbers", "restore it from a backup")
         self.restart(end, seal)
         self.ids = ids.Ids(self.database)
-        recent, labels = self.ids.recent, self.ids.labels
         query = "SELECT last, data, seal FROM blocks WHERE last > ? ORDER BY last"
         for row in self.database.stream(query, [self.ids.last]):
             block = Stored(*row)
-            for at, kind in enumerate(block.kinds):
-                where = labels if kind == LABELLED else recent
-                where[block.request(at)["id"]] = block.first + at
+            for at in range(len(block)):
+                self.ids.add(block.request(at)["id"], block.first + at)
 
     def restart(self, end: Totals, seal: bytes) -> None:
         """Go on after some totals and a seal."""
@@ -217,16 +217,9 @@ class Journal:
 
     def add_prediction(self, event: Event, request: bytes, extra: bytes) -> None:
         """Add a prediction that waits for its label."""
-        block = self.block
-        block.kinds.append(PREDICTED)
-        block.made.append(event.made)
-        block.scores.append(event.score)
-        block.rounds.append(0)
-        block.losses.append(0.0)
-        block.targets.append(0)
-        block.requests.append(request)
-        block.extras.append(extra)
-        self.entry, self.seq, self.ids.recent[event.id] = event.entry, event.seq, event.entry
+        self.block.add(PREDICTED, event.made, event.score, 0, 0.0, 0, request, extra)
+        self.entry, self.seq = event.entry, event.seq
+        self.ids.add(event.id, event.entry)
         waiting = self.waiting
         waiting[event.id] = event
         if len(waiting) > MAX_WAITING:
@@ -236,63 +229,41 @@ class Journal:
         self, id: str, made: int, score: float, loss: float, request: bytes, extra: bytes
     ) -> None:
         """Add a prediction with its label."""
-        block = self.block
-        block.kinds.append(LEARNED)
-        block.made.append(made)
-        block.scores.append(score)
-        block.rounds.append(made + 1)
-        block.losses.append(loss)
-        block.targets.append(0)
-        block.requests.append(request)
-        block.extras.append(extra)
+        self.block.add(LEARNED, made, score, made + 1, loss, 0, request, extra)
         self.entry += 1
         self.seq += 1
         self.labels += 1
         self.loss += loss
-        self.ids.recent[id] = self.entry
+        self.ids.add(id, self.entry)
 
     def add_all_learned(
         self,
-        ids: list[str],
+        digests: ids.Digests,
         made: int,
-        scores: list[float],
-        losses: list[float],
-        requests: list[bytes],
+        scores: Floats,
+        losses: Floats,
+        requests: bytes,
+        sizes: Sizes,
     ) -> None:
-        """Add predictions with their labels, of one model in the order of its rounds."""
-        block, count = self.block, len(ids)
-        block.kinds += bytes((LEARNED,)) * count
-        block.made += range(made, made + count)
-        block.scores += scores
-        block.rounds += range(made + 1, made + count + 1)
-        block.losses += losses
-        block.targets += (0,) * count
-        block.requests += requests
-        block.extras += (b"",) * count
-        self.ids.add_new(ids, self.entry + 1)
+        """Add predictions with their labels, as ``Block.add_learned`` does, and their new ids."""
+        count = len(digests)
+        self.block.add_learned(made, scores, losses, requests, sizes)
+        self.ids.add_new(digests, self.entry + 1)
         self.entry += count
         self.seq += count
         self.labels += count
-        for loss in losses:  # one by one: the same sum as of single requests
+        for loss in losses.tolist():  # one by one: the same sum as of single requests
             self.loss += loss
 
     def add_label(self, event: Event, request: bytes) -> None:
         """Add the label of a prediction."""
-        block = self.block
-        block.kinds.append(LABELLED)
-        block.made.append(0)
-        block.scores.append(0.0)
-        block.rounds.append(event.round)
-        block.losses.append(event.loss)
-        block.targets.append(event.entry)
-        block.requests.append(request)
-        block.extras.append(b"")
+        self.block.add(LABELLED, 0, 0.0, event.round, event.loss, event.entry, request, b"")
         self.entry += 1
         self.labels += 1
         self.loss += event.loss
         self.late += event.delay > 0
         self.delay += event.delay
-        self.ids.labels[event.id] = self.entry
+        self.ids.add(event.id, self.entry)
         self.waiting.pop(event.id, None)
 
     @property

@@ -4,12 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import numpy as np
+
 from noregret.errors import NoRegretError
+from noregret.linear.engine.served_rows import serve_rows
+from noregret.linear.learner import Learner
+from noregret.service.compiled.id_digests import digests_of
+from noregret.service.compiled.plain_lines import PlainLines
 from noregret.service.contenders import Contenders
 from noregret.service.errors import Conflict, Expired, ServiceError, UnknownId
 from noregret.service.events import Event, as_json
+from noregret.service.ids import Digests
 from noregret.service.journal import Journal
-from noregret.service.requests import Learned, Lines, Reply, Request, answer_of
+from noregret.service.requests import Learned, LearnedPlain, Lines, Reply, Request, answer_of
 from noregret.service.values import (
     MAX_ID,
     are_text,
@@ -22,6 +29,7 @@ from noregret.service.values import (
     outcome_of,
 )
 
+Answer = Learned | LearnedPlain | Reply | Exception
 REFUSALS = ("invalid", "conflict", "unknown", "expired")
 
 
@@ -137,15 +145,47 @@ class Play:
         chances = None if found.chances is None else dict(found.chances)
         return Reply(found.prediction, name, seq, chances)
 
-    def learn_lines(self, lines: Lines) -> list[Learned | Reply | Exception]:
+    def learn_plain(self, lines: PlainLines) -> list[Answer]:
+        """Predict and learn lines of one shape: the same as ``learn_lines``, at less cost."""
+        journal, learner, count, done = (
+            self.journal,
+            self.contenders.first.get(None),
+            lines.count,
+            0,
+        )
+        found = list[Answer]()
+        if (
+            self._takes_all(learner)
+            and type(learner).decision_one is Learner.decision_one
+            and journal.ids.are_new(lines.digests)
+        ):
+            learner = self.contenders.first.to_learn(None)
+            made, scores, losses = learner.rounds, np.empty(count), np.empty(count)
+            shape = lines.shape
+            done = serve_rows(
+                learner._entry, shape.names, lines.numbers, shape.outcome, scores, losses
+            )
+        if done:
+            self.tick()
+            found.append(LearnedPlain(lines, scores[:done], journal.seq + 1))
+            sizes = lines.sizes[:done]
+            text = lines.text if done == count else lines.text[: int(sizes.sum())]
+            digests = lines.digests[:done]
+            journal.add_all_learned(digests, made, scores[:done], losses[:done], text, sizes)
+        if done < count:
+            rest = Lines.parsed([lines.line(at) for at in range(done, count)])
+            found += self.learn_lines(rest)
+        return found
+
+    def learn_lines(self, lines: Lines) -> list[Answer]:
         """Predict and learn examples in order: the same as ``learn`` for each, at less cost.
 
         The replies to lines that follow each other are one ``Learned``.
         """
         journal, contenders = self.journal, self.contenders
-        loss, found = self.fresh.engine.loss, list[Learned | Reply | Exception]()
-        plain = len(contenders.models) == 1 and not self.fresh._of_classes and not loss.labels
-        if not plain or not self._are_new(lines):
+        loss, found = self.fresh.engine.loss, list[Answer]()
+        digests = self._new_digests(lines) if self._takes_all(self.fresh) else None
+        if digests is None:
             return [self.attempt(request) for request in lines.requests()]
         self.tick()
         learner, at, count = contenders.first.to_learn(None), 0, len(lines.ids)
@@ -162,9 +202,12 @@ class Play:
             if scores:
                 part = slice(at, at + len(scores))
                 ids = lines.ids if len(scores) == count else lines.ids[part]
-                first = journal.seq + 1
+                first, bodies = journal.seq + 1, lines.bodies[part]
                 losses = list(map(loss.value, scores, map(float, lines.outcomes[part])))
-                journal.add_all_learned(ids, made, scores, losses, lines.bodies[part])
+                journal.add_all_learned(
+                    digests[part], made, np.array(scores), np.array(losses), b"".join(bodies),
+                    np.array([*map(len, bodies)], np.uint32),
+                )  # fmt: skip
                 found.append(Learned(ids, scores, first))
                 at += len(scores)
             if refused is not None:
@@ -173,12 +216,20 @@ class Play:
                 at += 1
         return found
 
-    def _are_new(self, lines: Lines) -> bool:
-        """Return whether ids are valid and certainly new, and outcomes are numbers."""
+    def _takes_all(self, learner: Learner) -> bool:
+        """Return whether one model of numbers plays, without challengers."""
+        alone = len(self.contenders.models) == 1
+        return alone and not learner._of_classes and not learner.engine.loss.labels
+
+    def _new_digests(self, lines: Lines) -> Digests | None:
+        """Return the digests of ids that are valid and certainly new, if outcomes are numbers."""
         ids, lengths = lines.ids, [*map(len, lines.ids)]
         if not (ids and min(lengths) > 0 and max(lengths) <= MAX_ID and are_text(ids)):
-            return False
-        return set(map(type, lines.outcomes)) <= {int, float} and self.journal.ids.are_new(ids)
+            return None
+        if not set(map(type, lines.outcomes)) <= {int, float}:
+            return None
+        digests = digests_of(ids)
+        return digests if self.journal.ids.are_new(digests) else None
 
     def attempt(self, request: Request) -> Reply | Exception:
         """Do a request, and return its reply or why it is refused."""

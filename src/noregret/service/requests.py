@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
+from noregret.service.blocks import Floats
+from noregret.service.compiled.plain_lines import PlainLines
 from noregret.service.events import Event
 
 
@@ -66,6 +69,13 @@ class Lines(NamedTuple):
     outcomes: list[Any]
     bodies: list[bytes]
 
+    @classmethod
+    def parsed(cls, bodies: list[bytes]) -> Lines:
+        """Return lines from their JSON, which was checked."""
+        found = [json.loads(body) for body in bodies]
+        ids, examples, outcomes = ([each[name] for each in found] for name in ("id", "x", "y"))
+        return cls(ids, examples, outcomes, bodies)
+
     def requests(self) -> Iterator[Request]:
         """Yield a request for each."""
         for name, x, y, body in zip(*self, strict=True):
@@ -77,6 +87,14 @@ class Learned(NamedTuple):
 
     ids: list[str]
     predictions: list[float]
+    first: int
+
+
+class LearnedPlain(NamedTuple):
+    """The replies to the first of plain lines: the predictions, and the number of the first."""
+
+    lines: PlainLines
+    predictions: Floats
     first: int
 
 

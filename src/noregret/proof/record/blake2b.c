@@ -21,7 +21,8 @@ static const uint64_t INITIAL[8] = {
 };
 /* The first word of a state also holds the parameters that are not zero: depth 1, fan-out 1,
    no key, the digest's length. */
-#define START(i) (INITIAL[i] ^ ((i) == 0 ? 0x01010000 ^ DIGEST : 0))
+#define START_OF(i, size) (INITIAL[i] ^ ((i) == 0 ? 0x01010000 ^ (uint64_t)(size) : 0))
+#define START(i) START_OF(i, DIGEST)
 
 static const uint8_t ORDER[10][WORDS] = {
     {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15},
@@ -69,7 +70,7 @@ static const uint8_t ORDER[10][WORDS] = {
             v[i] = h[i];                                                                     \
             v[i + 8] = (word){0} + INITIAL[i];                                               \
         }                                                                                    \
-        v[12] ^= (uint64_t)(count);                                                          \
+        v[12] ^= (count);                                                                    \
         v[14] ^= (last) ? UINT64_MAX : 0;                                                    \
         BEFORE(0) ROUND(t, 0) BEFORE(1) ROUND(t, 1) BEFORE(2) ROUND(t, 2)                    \
         BEFORE(3) ROUND(t, 3) BEFORE(4) ROUND(t, 4) BEFORE(5) ROUND(t, 5)                    \
@@ -88,11 +89,11 @@ static void compress(uint64_t h[8], const unsigned char *block, size_t count, in
     COMPRESS(uint64_t, TURNED, h, m, count, last, NOTHING);
 }
 
-void noregret_blake2b(const void *data, size_t length, unsigned char out[DIGEST]) {
+static void digest_of(const void *data, size_t length, unsigned char *out, size_t size) {
     const unsigned char *const message = data;
     uint64_t h[8];
     for (int i = 0; i < 8; i++) {
-        h[i] = START(i);
+        h[i] = START_OF(i, size);
     }
     size_t done = 0;
     for (; length - done > BLOCK; done += BLOCK) {
@@ -103,7 +104,15 @@ void noregret_blake2b(const void *data, size_t length, unsigned char out[DIGEST]
         memcpy(rest, message + done, length - done);
     }
     compress(h, rest, length, 1);
-    memcpy(out, h, DIGEST);
+    memcpy(out, h, size);
+}
+
+void noregret_blake2b(const void *data, size_t length, unsigned char out[DIGEST]) {
+    digest_of(data, length, out, DIGEST);
+}
+
+void noregret_blake2b_8(const void *data, size_t length, unsigned char out[8]) {
+    digest_of(data, length, out, 8);
 }
 
 /* One message in each lane of a vector. Every width is a function of its own, chosen when called:
@@ -168,7 +177,44 @@ static inline __attribute__((always_inline)) void place(uint64_t *lane, int lane
 
 STRIPS_OF(four, "avx2", SHUFFLED)
 STRIPS_OF(eight, "avx512f", TURNED)
+
+#define BLOCKS_OF(word, isa, turned)                                                          \
+    __attribute__((target(isa)))                                                              \
+    static void blocks_of_##word(const unsigned char *blocks, const uint64_t *lengths,        \
+                                 unsigned char *out) {                                        \
+        enum { lanes = sizeof(word) / 8 };                                                    \
+        word h[8], m[WORDS], counts;                                                          \
+        for (int i = 0; i < 8; i++) {                                                         \
+            h[i] = (word){0} + START_OF(i, 8);                                                \
+        }                                                                                     \
+        for (int lane = 0; lane < lanes; lane++) {                                            \
+            place((uint64_t *)m + lane, lanes, blocks + lane * BLOCK);                        \
+        }                                                                                     \
+        memcpy(&counts, lengths, sizeof counts);                                              \
+        COMPRESS(word, turned, h, m, counts, 1, NOTHING);                                     \
+        memcpy(out, h, sizeof counts);                                                        \
+    }
+
+BLOCKS_OF(four, "avx2", SHUFFLED)
+BLOCKS_OF(eight, "avx512f", TURNED)
 #endif
+
+void noregret_blake2b_8_blocks(const unsigned char *blocks, const uint64_t *lengths, unsigned char out[8 * STRIPS]) {
+#ifdef WIDE
+    if (noregret_cpu == NOREGRET_AVX512) {
+        blocks_of_eight(blocks, lengths, out);
+        return;
+    }
+    if (noregret_cpu >= NOREGRET_AVX2) {
+        blocks_of_four(blocks, lengths, out);
+        blocks_of_four(blocks + 4 * BLOCK, lengths + 4, out + 32);
+        return;
+    }
+#endif
+    for (int i = 0; i < STRIPS; i++) {
+        noregret_blake2b_8(blocks + i * BLOCK, (size_t)lengths[i], out + i * 8);
+    }
+}
 
 void noregret_blake2b_strips(const void *data, size_t strip, unsigned char out[STRIPS * DIGEST]) {
     const unsigned char *const message = data;

@@ -32,7 +32,8 @@ from noregret.app.commands.serve.bodies import (
 )
 from noregret.app.commands.serve.desk import Answers, Desk
 from noregret.app.commands.serve.keys import LABEL, PREDICT, Keys
-from noregret.service.requests import Learned
+from noregret.service.line_shapes import LineReader
+from noregret.service.requests import Learned, LearnedPlain
 from noregret.service.wire import told
 
 SCOPES = {"predict": (PREDICT,), "label": (LABEL,), "learn": (PREDICT, LABEL)}
@@ -60,6 +61,7 @@ class Hot:
     def __init__(self, desks: Mapping[str, Desk], keys: Keys, targets: Mapping[str, str]) -> None:
         self.desks, self.keys, self.targets = desks, keys, targets
         self.counts: dict[tuple[str, int], int] = {}  # by action and status
+        self.readers = {name: LineReader(targets.get(name, "y")) for name in desks}
         self.routes: dict[str, Route] = {
             f"/models/{name}/{action}": (name, action) for name in desks for action in SCOPES
         }
@@ -92,6 +94,13 @@ class Hot:
         try:
             desk, target = self.desks[model], self.targets.get(model, "y")
             if self.is_batch(headers.get(b"content-type", b"application/json")):
+                reader = self.readers[model]
+                plain = reader.read(body, MAX_LINES) if action == "learn" else None
+                if plain is not None:
+                    self.charge(headers, plain.count)
+                    play = partial(desk.service.play.learn_plain, plain)
+                    desk.put((play,), lambda answers: self.tell_lines(answers, tell), plain.count)
+                    return
                 lines = self.lines_of(headers, body)
                 self.batch(desk, action, lines, target, tell)
             else:
@@ -115,8 +124,12 @@ class Hot:
         lines = [line for line in body.splitlines() if line.strip()]
         if len(lines) > MAX_LINES:
             raise TooLarge(f"{len(lines):,} lines", f"send at most {MAX_LINES:,} at once")
-        self.keys.charge(headers.get(b"authorization", b"").decode("latin-1"), len(lines) - 1)
+        self.charge(headers, len(lines))
         return lines
+
+    def charge(self, headers: Mapping[bytes, bytes], lines: int) -> None:
+        """Count the lines of a batch, which was counted as one request, for the rate of its key."""
+        self.keys.charge(headers.get(b"authorization", b"").decode("latin-1"), lines - 1)
 
     def batch(self, desk: Desk, action: str, lines: list[bytes], target: str, tell: Tell) -> None:
         """Answer many requests, a line each, all in one transaction."""
@@ -153,19 +166,22 @@ class Hot:
         if isinstance(given, Exception):
             tell(*self.failed("learn", given))
             return
-        shown: list[Any] = []
+        parts = list[bytes]()
         for each in given:
-            if type(each) is Learned:
+            if type(each) is LearnedPlain:
+                parts.append(each.lines.replies(encode(each.predictions.tolist()), each.first))
+                self.count("learn", 200, len(each.predictions))
+            elif type(each) is Learned:
                 numbers = range(each.first, each.first + len(each.ids))
-                shown += map(Told, each.ids, each.predictions, numbers)
+                parts.append(encode_lines([*map(Told, each.ids, each.predictions, numbers)]))
                 self.count("learn", 200, len(each.ids))
             elif type(each) is served.Reply:
-                shown.append(told(each))
+                parts.append(encode_lines([told(each)]))
                 self.count("learn", 200)
             else:
-                shown.append(problem_of(each))
+                parts.append(encode_lines([problem_of(each)]))
                 self.count("learn", status_of(each))
-        tell(200, [HEADERS[NDJSON]], encode_lines(shown))
+        tell(200, [HEADERS[NDJSON]], b"".join(parts))
 
     def failed(self, action: str, error: Exception) -> tuple[int, list[Header], bytes]:
         """Return the answer to a request that failed, and count it."""
