@@ -46,6 +46,22 @@ NOT_FOR_GROUPS = {
     "checkpoint": "a checkpoint cannot store one learner per group",
     "resume": "a checkpoint cannot store one learner per group",
 }
+# The same for shards.
+OF_SHARDS = "shards have a loss and a certificate together"
+NOT_FOR_SHARDS = {
+    "by": "each group has a learner of its own already",
+    "only": "each group has a learner of its own already",
+    "id": "the rows of shards are complete",
+    "predictions": OF_SHARDS,
+    "passed": OF_SHARDS,
+    "report": OF_SHARDS,
+    "save_every": "the models of shards are mixed at the end",
+    "checkpoint": "shards are played again if a worker is lost",
+    "resume": "shards are played again if a worker is lost",
+    "start": "every shard has a new learner",
+    "work_folder": "shards need no intermediate files",
+    "fourier": "several workers read the rows as they are",
+}
 # Options that go with a model to go on with, and why others do not; the rest is decided by it.
 WITH_A_MODEL = (
     "start", "target", "format", "missing", "on_error", "follow", "predictions", "passed", "model",
@@ -208,10 +224,20 @@ OPTIONS = [
         default=EVERY,
         help=f"Rows between checkpoints (default: {EVERY:,}).",
     ),
-    workers.WORKERS.but("With --group: processes that share the work. The results are the same."),
+    ask.option(
+        ask.METHOD,
+        "--shards",
+        metavar="NUMBER",
+        type=ask.whole_number,
+        help="Cut the rows into so many parts, each with a learner of its own on a worker. The"
+        " certificate compares them all with one predictor; the model is a mixture of theirs.",
+    ),
+    workers.WORKERS.but(
+        "With --group or --shards: processes that share the work. The results are the same."
+    ),
     workers.CLUSTER.but(
-        "With --group: share the work on a Ray cluster: auto, ray://HOST:PORT, or local to start"
-        " one here (needs noregret[ray]).",
+        "With --group or --shards: share the work on a Ray cluster: auto, ray://HOST:PORT, or local"
+        " to start one here (needs noregret[ray]).",
     ),
     workers.WORK_FOLDER.but(
         "A folder that all machines of the cluster share, for intermediate files; a run that was"
@@ -255,6 +281,9 @@ def run(given: Namespace) -> None:
     made = learner_of(given.learner, params) if start is None else start.learner
     resume = given.resume
     check_task(given.task, made, given, params)
+    if given.shards is not None:
+        run_shards(given, made, params)
+        return
     if resume is not None and resume == given.checkpoint and not os.path.exists(resume):
         resume = None  # interrupted before the first checkpoint: start again
     if start is None:
@@ -301,6 +330,39 @@ def run(given: Namespace) -> None:
     concluded(result, given, work.failures, way_on(work), stderr=answers is not None)
 
 
+def run_shards(given: Namespace, learner: Any, params: dict[str, Any]) -> None:
+    """Play the rows in shards, each with a learner of its own."""
+    from noregret.app.commands.outputs import Outputs
+    from noregret.app.commands.shards import ShardsRun, conclude
+    from noregret.app.commands.tournament.deciding import Contender
+    from noregret.linear.learner import is_of_classes
+    from noregret.scale import pool_of
+
+    for name, why in NOT_FOR_SHARDS.items():
+        if getattr(given, name) is not None:
+            option = {"by": "group", "passed": "pass", "start": "continue"}.get(name, name)
+            raise WrongUsage(f"{why}: leave --{option.replace('_', '-')} out with --shards")
+    if given.follow:
+        raise WrongUsage("the rows of shards are complete: leave --follow out with --shards")
+    if given.shards < 1:
+        raise WrongUsage(f"--shards must be at least 1: got {given.shards}")
+    work = ShardsRun(
+        stream_asked(given, None, is_of_classes(learner), None),
+        Contender(learner, params),
+        given.shards,
+        Outputs.of(given),
+        task=given.task,
+        hindsight=given.hindsight,
+        look_back=given.look_back,
+        gap=given.gap,
+    )
+    asked = workers.are_asked(given)
+    with workers.workers_of(given) if asked else pool_of(None, None) as pool:
+        assert pool is not None
+        game, certificate = work.go(pool)
+    conclude(game, certificate, given.quiet, given.json)
+
+
 def columns_of(text: str | None, target: str | None) -> list[str] | None:
     """Return the columns that --group names."""
     if text is None:
@@ -321,7 +383,8 @@ def pool_asked(given: Namespace) -> AbstractContextManager[Pool | None]:
     if workers.are_asked(given):
         if given.by is None:
             raise WrongUsage(
-                "--workers and --cluster are for a model per group: name its column with --group"
+                "--workers and --cluster are for a model per group, or for shards: name its column"
+                " with --group, or their number with --shards"
             )
         if given.predictions == STDOUT or given.follow:
             raise WrongUsage(

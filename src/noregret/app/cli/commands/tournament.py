@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 NOT_HERE = (
     "--follow",
     "--group",
+    "--shards",
     "--only",
     "--id",
     "--learner",

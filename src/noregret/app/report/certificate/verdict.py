@@ -101,6 +101,13 @@ def two_regrets(certificate: Certificate) -> str:
 
 def no_theorem(certificate: Certificate) -> Verdict:
     """Return the verdict where no theorem covers the learner."""
+    if certificate.shards:
+        return Verdict(
+            "open",
+            "NO THEOREM",
+            f"No theorem about shards is known for {clean(certificate.learner)} with these"
+            " parameters, so no bound is claimed; loss and regret are as computed.",
+        )
     return Verdict(
         "open",
         "NO THEOREM",
