@@ -19,7 +19,7 @@ import noregret as nr
 from noregret.app.cli.commands.tournament import parsed
 from noregret.errors import WrongUsage
 from noregret.scale.work_folder import PREFIX
-from tests.app.run.commands import done, refused
+from tests.app.run.commands import command, done, refused
 from tests.scale.inline import Inline
 from tests.scale.test_faults import COMMAND, workers_of
 from tests.scale.test_tournament import write_rows
@@ -71,6 +71,20 @@ def test_workers_write_the_same_bytes_and_learners_play_as_alone(tmp_path: Path)
     mixed, plain = tmp_path / "mixed", ("--no-correct", "--no-average")
     done("mix", to["forecasts"], "--target", "sold", *plain, "--certificate", mixed, "-q")
     assert mixed.read_bytes() == to["certificate"].read_bytes()
+
+
+def test_a_certificate_is_confirmed_from_the_data(tmp_path: Path) -> None:
+    file, proof = write_rows(tmp_path / "rows.csv"), tmp_path / "c.json"
+    done("tournament", file, *FIELD, "--quiet", "--certificate", proof)
+    assert "CONFIRMED" in done("tournament", file, *FIELD, "--confirm", proof)
+    ended = command("tournament", file, *FIELD[:-4], "--target", "sold", "--confirm", proof)
+    assert ended.code == 1
+    assert "NOT CONFIRMED" in ended.out
+    first, row, *rest = Path(file).read_text().splitlines()
+    Path(file).write_text("\n".join([first, row.replace("1", "2"), *rest]))
+    ended = command("tournament", file, *FIELD, "--confirm", proof)
+    assert ended.code == 1
+    assert "data.digest" in ended.out
 
 
 def test_the_report_tells_the_figures_of_every_learner(tmp_path: Path) -> None:

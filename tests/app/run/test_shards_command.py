@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -25,7 +26,7 @@ def test_certificate_and_model_are_those_of_python(file: Path, tmp_path: Path) -
     said = done("run", file, *ASKED, *asked)
     assert "300 rows in 3 shards, 100 rows each: RMSE" in said
     assert "vaw-shards" in said
-    options = {"drop": ["shop", "city"], "missing": "indicator", "intercept": True}
+    options: dict[str, Any] = {"drop": ["shop", "city"], "missing": "indicator", "intercept": True}
     game = play(nr.Vaw(), file, "sold", shards=3, pool=Inline(1), **options)
     assert json.loads(proof.read_text()) == json.loads(game.certificate().to_json())
     done("verify", proof, file)

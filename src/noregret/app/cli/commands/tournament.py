@@ -70,6 +70,12 @@ OPTIONS = [
         "Write the predictions of all learners, to verify the certificate with, or for ‘noregret"
         " mix’ (.csv or .parquet).",
     ),
+    ask.file(
+        ask.INPUT,
+        "--confirm",
+        "A certificate of the same tournament: let the learners play the data again, and check"
+        " every figure of it against their forecasts.",
+    ),
     ask.file(ask.OUTPUT, "--weights", "Write the weights of every round (.csv or .parquet)."),
     ask.MODEL.but(
         "Write the learners and their weights as one model, for ‘noregret predict’ or Python."
@@ -94,8 +100,9 @@ def tournament(given: Namespace) -> None:
     learner. The first rows decide whether the target is a number or two classes (override with
     --task). A learner that diverges stops, and the others go on.
     """
+    from noregret.app.commands import FAILED
     from noregret.app.commands.outputs import Outputs
-    from noregret.app.commands.printing import command_line, concluded
+    from noregret.app.commands.printing import command_line, concluded, print_on, screen
     from noregret.app.commands.progress import shown, stoppable
     from noregret.app.commands.tournament.contest import Tournament
     from noregret.scale import pool_of
@@ -118,12 +125,18 @@ def tournament(given: Namespace) -> None:
         watch=given.report is not None or given.json,
         command=command_line(),
         forecasts=given.forecasts,
+        confirm=given.confirm,
         folder=given.work_folder,
     )
     pool = workers.workers_of(given) if workers.are_asked(given) else pool_of(None, None)
     with pool as work.pool, stoppable(work), shown(work, given.quiet or given.json):
         result = work.go()
     concluded(result, given, work.failures)
+    if work.confirmed is not None:
+        if not given.quiet and not given.json:
+            print_on(screen(), work.confirmed)
+        if not work.confirmed.confirmed:
+            raise SystemExit(FAILED)
 
 
 def check_task(given: Namespace) -> None:

@@ -22,6 +22,8 @@ from noregret.app.results.tournament import Standing, TournamentResult
 from noregret.errors import NoRegretError
 from noregret.experts.ensemble import Experts
 from noregret.experts.ensemble_file import save
+from noregret.proof.certificates.file import load_certificate
+from noregret.proof.verifying import verify
 from noregret.scale.contest import learners_of, outcomes_of, says_of, take_learners
 from noregret.scale.entrants import Entrants, entered, job_of
 from noregret.scale.work_folder import Interrupted, work_folder
@@ -32,6 +34,7 @@ if TYPE_CHECKING:
     from noregret.app.commands.mix.noting import Rows
     from noregret.experts.master import Master
     from noregret.linear.learner import Learner
+    from noregret.proof.verifying.verification import Verification
     from noregret.scale.pool import Pool
     from noregret.streams.block import Block
     from noregret.streams.stream import Stream
@@ -62,6 +65,8 @@ class Tournament:
         As in ``Mix``.
     forecasts
         A file for the forecasts of all learners, if it is wanted.
+    confirm
+        A certificate of an earlier tournament, to be compared with the learners' forecasts here.
     pool, folder
         The workers, and a folder that all of them can use.
     """
@@ -75,6 +80,7 @@ class Tournament:
     watch: bool = False
     command: str = ""
     forecasts: str | None = None
+    confirm: str | None = None
     pool: Pool | None = None
     folder: str | None = None
     told: Callable[[Any], None] | None = None
@@ -84,6 +90,8 @@ class Tournament:
         self.outputs.check(self.stream.paths, reserved=reserved)
         if self.forecasts is not None:
             Outputs(predictions=self.forecasts).check(self.stream.paths)
+        self.stated = None if self.confirm is None else load_certificate(self.confirm)
+        self.confirmed: Verification | None = None
         self.mix: Mixing | None = None
         self.asked_to_stop = False
         self.failures: list[str] = []
@@ -106,6 +114,8 @@ class Tournament:
                 table = self.forecasts or os.path.join(folder, TABLE)
                 write(table, self.tables(experts, entrants))
                 take_learners(experts, entrants)
+                if self.stated is not None:
+                    self.confirmed = verify(self.stated, table)
                 return self.mixed(experts, entrants, table)
         except Interrupted:
             kept = "" if self.folder is None else f"to continue: {self.command}"
