@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -30,6 +31,7 @@ from noregret.proof.certificates.certificate import Certificate, Interval
 from noregret.proof.certificates.groups import BestPerKey, Grouped, SummedPromise
 from noregret.proof.certificates.issue import candidates, within
 from noregret.proof.game.game import Game, compared_with_all
+from noregret.proof.theorems.searched import is_searched
 from noregret.proof.theorems.theorem import REGRETS, Theorem
 
 if TYPE_CHECKING:
@@ -59,10 +61,14 @@ OWN_BALL = "linear predictors up to the norm of the key's last weights"
 
 
 class Found(NamedTuple):
-    """The certificate of one key, and the loss of its learner as it was played."""
+    """The certificate of one key, and the loss of its learner as it was played.
+
+    ``searched`` tells whether the bound depends on where a search stopped, if that was asked.
+    """
 
     certificate: Certificate
     loss: float
+    searched: bool
 
     @property
     def replayed(self) -> bool:
@@ -81,6 +87,7 @@ class Sums:
         self.promises: list[tuple[float | None, float | None]] = []
         self.held = 0  # keys that met the theorem's assumptions
         self.exact, self.cut = True, False
+        self.searched = False  # whether a bound depends on where a search stopped
 
     def add_least(self, found: LeastLosses, keys: NDArray[np.intp]) -> None:
         """Add the least square losses of some keys."""
@@ -108,6 +115,7 @@ class Sums:
         if promise is not None:
             bound = promise.bound if found.replayed else None
             self.promises.append((promise.measured, bound))
+            self.searched = self.searched or found.searched
             self.held += bound is not None
 
 
@@ -131,6 +139,7 @@ def best_per_key(game: GroupGame, limits: Limits, theorem: str | None) -> Groupe
         if sums is None:
             sums = search.sums(None if chosen is None else chosen.name)
     assert sums is not None
+    game.searched_bound = game.searched_bound or sums.searched
     reached = len(sums.losses)
     if reached < len(keys) and search.least is not None:
         sums.add_least(search.least, search.unproven[reached - len(search.proven) :])
@@ -254,8 +263,8 @@ class Search:
                 key, first = self.keys[number], False
                 names = features_of(game.groups, key)
                 own = compact(X[start:stop], [self.columns[name] for name in names])
-                made = certified(game, own, y[start:stop], theorem, self.limits)
-                yield Found(made, self.played[key])
+                made, searched = certified(game, own, y[start:stop], theorem, self.limits)
+                yield Found(made, self.played[key], searched)
                 start = stop
 
 
@@ -274,8 +283,11 @@ def is_stackable(game: GroupGame, theorems: list[Theorem], keys: int) -> bool:
 
 def certified(
     game: GroupGame, X: Any, y: Floats, theorem: str | None, limits: Limits
-) -> Certificate:
-    """Play the rows of one key again, and return the certificate."""
+) -> tuple[Certificate, bool]:
+    """Play the rows of one key again, and return the certificate.
+
+    For a verification, also return whether its bound depends on where a search stopped.
+    """
     learner = game.groups.learner.clone()
     own = Game(learner, keep="rows", progress=False)
     with own.recorded():
@@ -288,7 +300,13 @@ def certified(
             play_sparse(learner, X, y)
         else:
             own.learn_many(X, y)
-    return own.certificate(theorem, limits=limits)
+    made = own.certificate(theorem, limits=limits)
+    searched = False
+    if game.patient and made.theorem is not None and made.theorem.bound is not None:
+        bound = candidates(learner, made.theorem.name)[0].bound
+        assert bound is not None
+        searched = is_searched(partial(own.evidence, {}, limits), own.answers, bound)
+    return made, searched
 
 
 def play_sparse(learner: Learner, X: Any, y: Floats) -> None:

@@ -70,6 +70,7 @@ class GroupGame(Game):
         self.patient = False  # whether to search all keys, however long it takes
         # Keys that must be shown to meet a theorem's assumptions once one does not; None for all.
         self.promises_wanted: int | None = None
+        self.searched_bound = False  # whether that of a key depends on where a search stopped
         self._codes: list[NDArray[np.uint32]] = []  # the number of each row's key
         # The numbers of all rows when they were last looked at, and the order of their appearance.
         self._order: tuple[NDArray[np.uint32], NDArray[np.uint32]]

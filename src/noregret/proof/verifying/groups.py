@@ -17,6 +17,7 @@ from noregret.proof.certificates.certificate import number
 from noregret.proof.certificates.groups import BestPerKey, Grouped
 from noregret.proof.certificates.issue import within
 from noregret.proof.game.best_per_key import ALL, UP_TO_A_NORM
+from noregret.proof.game.group_game import GroupGame
 from noregret.proof.theorems.theorem import REGRETS
 from noregret.proof.verifying.comparing import (
     MISSING,
@@ -30,6 +31,9 @@ from noregret.proof.verifying.comparing import (
 from noregret.proof.verifying.judging import Judge, Rule
 from noregret.proof.verifying.played import equal
 from noregret.proof.verifying.verification import Line
+
+# The loss per round up to which nothing is left to search for.
+FIT = 1e-6
 
 
 def both(judge: Judge) -> tuple[Grouped, Grouped]:
@@ -58,8 +62,14 @@ def rounding_of(judge: Judge, best: BestPerKey) -> float:
 
 
 def slack_of(judge: Judge, best: BestPerKey) -> float:
-    """Return by how much less may be found or proven: rounding, or where the searches stopped."""
+    """Return by how much less may be found or proven: rounding, or where the searches stopped.
+
+    Where rounding ended the search of a key, another may end anywhere; all it claims must be true.
+    """
     size = size_of(best)
+    nothing = FIT * judge.replay.found.data.rounds
+    if best.gap > SEARCHED * max(size, nothing) + rounding_of(judge, best):
+        return math.inf
     stopped = min(best.gap, SEARCHED * size) if best.exact else SEARCHED * size
     return rounding_of(judge, best) + stopped
 
@@ -164,23 +174,18 @@ def measured(judge: Judge, path: str, stated: Any, found: Any) -> Line:
         return line.given(judge.line("groups.regret.upper"))
     if stated is None and is_open(judge):
         return Line(path, stated, found, True, "not known, as time ran out")
-    return Line(path, stated, found, is_no_less(judge, stated, found))
-
-
-def is_no_less(judge: Judge, stated: float | None, found: float | None) -> bool:
-    """Compare a figure that a search may have found: a shorter one leaves it larger."""
-    if are_close(stated, found):
-        return True
-    if stated is None or found is None or bests(judge)[1].exact or stated < found:
-        return False
-    return are_close(stated, found, SEARCHED)
+    return close(path, stated, found)
 
 
 def bound(judge: Judge, path: str, stated: Any, found: Any) -> Line:
-    """Compare the sum of the bounds."""
+    """Compare the sum of the bounds, which is larger where a shorter search found one."""
     if stated is None and is_open(judge):
         return Line(path, stated, found, True, "not claimed, as time ran out")
-    return Line(path, stated, found, is_no_less(judge, stated, found))
+    line, game = close(path, stated, found), judge.replay.game
+    assert isinstance(game, GroupGame)
+    if line.confirmed or None in (stated, found) or not game.searched_bound or stated < found:
+        return line
+    return replace(line, confirmed=are_close(stated, found, SEARCHED))
 
 
 def holds(judge: Judge, path: str, stated: Any, found: Any) -> Line:

@@ -7,10 +7,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import asdict, replace
 from typing import Any
 
-from noregret.hindsight import Rows
-from noregret.hindsight.kernel_rows import KernelRows
 from noregret.proof.certificates.certificate import Certificate, Promise, number
 from noregret.proof.certificates.issue import beside, rounding_of, within
+from noregret.proof.theorems import searched
 from noregret.proof.theorems.assumptions import Assumption, Shown, Structural
 from noregret.proof.theorems.theorem import OLD_QUANTITIES, REGRETS, Theorem
 from noregret.proof.verifying.comparing import (
@@ -253,27 +252,9 @@ def in_words(finding: Mapping[str, Any]) -> str:
     return ", ".join(parts)
 
 
-class Asked(dict[Any, Any]):
-    """Answers of hindsight that record whether one without a closed form was used.
-
-    Rows are given, and a float is a sum or an extreme over them. An integer may be the round that
-    a search found.
-    """
-
-    searched = False
-
-    def __getitem__(self, key: Any) -> Any:
-        answer = super().__getitem__(key)
-        computed = isinstance(answer, Rows | KernelRows | float)
-        self.searched |= not computed and not getattr(answer, "exact", False)
-        return answer
-
-
 def is_searched(replay: Replay, ask: Callable[[Any], Any]) -> bool:
     """Return whether a figure depends on where a search stopped; all answers are cached."""
-    asked = Asked(replay.game.answers)
-    ask(replay.evidence(asked))
-    return asked.searched
+    return searched.is_searched(replay.evidence, replay.game.answers, ask)
 
 
 def rules_of(part: str) -> dict[str, Rule]:
