@@ -17,6 +17,7 @@ from noregret.hindsight.classes.simplex import Simplex
 from noregret.hindsight.losses import is_square, losses_of
 from noregret.hindsight.proofs.answer import USUAL, Answer, Limits, exactly, share
 from noregret.hindsight.proofs.deadline import expired, time_limit
+from noregret.hindsight.proofs.levelling import levelled
 from noregret.hindsight.proofs.rounding import Floats, downward, upward
 from noregret.hindsight.rows import Rows
 from noregret.hindsight.solvers import quadratic
@@ -101,7 +102,10 @@ def best_in_ball(
             found = minimise(rows, losses, ball, found.w, limits, found)
     found.w = ball.inside(found.w)
     attained, lower = proven(rows, losses, ball, found)
-    return Answer(f"ball of radius {exactly(radius)}", attained, lower, found.w)
+    words = f"ball of radius {exactly(radius)}"
+    if attained - lower > limits.tolerance * attained:
+        lower = max(lower, levelled(rows, losses, words, found.w, found.slopes)[0])
+    return Answer(words, attained, lower, found.w)
 
 
 def best_in_simplex(

@@ -134,7 +134,8 @@ class Clipped:
         return self.line_of(self.slope(scores))
 
     def line_of(self, slopes: Floats) -> tuple[Floats, Floats]:
-        """Return the highest lines of these slopes below the loss."""
+        """Return the highest lines of these slopes, clipped to the loss's, below the loss."""
+        slopes = np.clip(slopes, self.low, self.high)
         value, size = self.conjugate(slopes)
         above = value + 8 * UNIT * size + 4 * SMALLEST * (slopes != 0)
         return slopes, np.where(np.isnan(above), np.inf, above)  # inf − inf proves nothing
@@ -210,7 +211,8 @@ class Logistic:
         return self.line_of(self.slope(scores))
 
     def line_of(self, slopes: Floats) -> tuple[Floats, Floats]:
-        """Return the highest lines of these slopes below the loss."""
+        """Return the highest lines of these slopes, clipped to the loss's, below the loss."""
+        slopes = np.clip(slopes, self.low, self.high)
         p = -self.labels * slopes
         with np.errstate(divide="ignore", invalid="ignore"):  # of 0 ln 0, which is 0
             entropy = np.where(p > 0, p * np.log(p), 0.0)

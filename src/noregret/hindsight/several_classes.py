@@ -21,6 +21,7 @@ from noregret.hindsight.classes.ball import Ball
 from noregret.hindsight.margin import Margin, largest_margin
 from noregret.hindsight.proofs.answer import USUAL, Answer, Limits, exactly
 from noregret.hindsight.proofs.deadline import check_time
+from noregret.hindsight.proofs.levelling import levelled
 from noregret.hindsight.proofs.rounding import Floats, growth, two_sum
 from noregret.hindsight.rows import ROWS_PER_SUM, Rows, Survey
 from noregret.hindsight.solvers.curvature import MAX_DENSE, Curvature, Factored, ManyRows
@@ -61,7 +62,10 @@ def best_classes(
     ball, losses = Ball(positive("radius", radius)), ClassLosses(loss, matrix)
     found = minimise(matrix, losses, ball, np.zeros(matrix.shape[1]), limits)
     attained, lower = proven(matrix, losses, ball, found)
-    return Answer(f"ball of radius {exactly(radius)}", attained, lower, found.w)
+    words = f"ball of radius {exactly(radius)}"
+    if attained - lower > limits.tolerance * attained:
+        lower = max(lower, levelled(matrix, losses, words, found.w, found.slopes)[0])
+    return Answer(words, attained, lower, found.w)
 
 
 def largest_class_margin(
@@ -278,9 +282,17 @@ class ClassLosses:
 
     def lines(self, scores: Floats) -> tuple[Floats, Floats]:
         """Return slopes and constants of lines below the loss itself."""
+        return self.lines_of(self.chances(scores))
+
+    def line_of(self, slopes: Floats) -> tuple[Floats, Floats]:
+        """Return lines of slopes near these below the loss, by probabilities near p + e_y."""
+        p = np.maximum(0.0, slopes.reshape(-1, self.rows.classes) + self.rows.marks)
+        return self.lines_of(p / p.sum(axis=1, keepdims=True))
+
+    def lines_of(self, p: Floats) -> tuple[Floats, Floats]:
+        """Return the lines of probabilities."""
         from scipy.special import xlogy
 
-        p = self.chances(scores)
         if self.smooth:
             constant = xlogy(p, p).sum(axis=1)
         else:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from noregret.hindsight.portfolio import (
     ASSETS,
+    LOG_ROUNDINGS,
     REBALANCED,
     best_asset,
     best_rebalanced,
@@ -18,6 +19,7 @@ from noregret.hindsight.portfolio import (
     loss_of,
 )
 from noregret.hindsight.proofs.answer import Answer
+from noregret.hindsight.proofs.rounding import growth
 from noregret.proof.theorems.assumptions import Finding, Shown
 from noregret.proof.theorems.table_evidence import TableEvidence
 
@@ -46,6 +48,14 @@ class PortfolioEvidence(TableEvidence):
     def rounding(self) -> float:
         """Rounding error of the regret to one asset, if the strategy is that asset."""
         return self.usual().gap if self.width == 1 else 0.0
+
+    @property
+    def loss_rounding(self) -> float:
+        """The error of the log-wealth: of a sum, a division and a logarithm per round.
+
+        Where prices hardly move, it is larger than any share of the log-wealth.
+        """
+        return self.rounds * growth(4 * self.width + LOG_ROUNDINGS)
 
     def best_asset(self) -> Answer:
         """Return the best single asset."""

@@ -13,6 +13,7 @@ from noregret.base.positions import Positions
 from noregret.checks import positive
 from noregret.hindsight import Answer, Margin, Rows
 from noregret.hindsight.columns import Columns, without_empty_columns
+from noregret.hindsight.losses import Losses
 from noregret.hindsight.proofs.witness import (
     MAX_CAREFUL_NUMBERS,
     SHARP_SHARE,
@@ -175,6 +176,14 @@ class ClassEvidence(Evidence):
     def is_proven(self, stated: str, found: str) -> bool:
         """Return whether a result for one class of weights holds for the stated one."""
         return stated == found
+
+    def searched_at(self, witness: Mapping[str, float]) -> tuple[Floats, Rows, Losses] | None:
+        """Return weights, and the rows and losses of their search; None if that is of others."""
+        weights = self.weights_of(witness)
+        if weights is None or self.loss_name not in (SOFTMAX, HINGE):
+            return None
+        rows = ClassRows(self.rows, self.classes)
+        return weights, rows, ClassLosses(self.loss_name, rows)
 
     def paid_by(self, witness: Mapping[str, float], comparator: str) -> Paid | None:
         """Return the loss of a witness, from the rows alone; None if it has other features."""

@@ -11,14 +11,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from noregret import hindsight
+from noregret.base.compiled.losses import Loss
 from noregret.base.positions import Positions
 from noregret.checks import positive
 from noregret.errors import NoRegretError
 from noregret.hindsight.columns import Columns, without_empty_columns
-from noregret.hindsight.losses import as_labels, losses_of
+from noregret.hindsight.losses import Losses, as_labels, losses_of
 from noregret.hindsight.proofs.answer import Answer
+from noregret.hindsight.proofs.levelling import levelled
 from noregret.hindsight.proofs.rounding import total, upward
 from noregret.hindsight.proofs.witness import (
+    REACH,
     Paid,
     highest_paid,
     is_proven,
@@ -361,12 +364,30 @@ class Evidence(Facts):
             return -math.inf
         return highest_paid(widened(weights, self.rows), self.rows)
 
-    def lowest_by_tangent(self, witness: Mapping[str, float], radius: float) -> float:
-        """Return a lower bound of the loss up to a norm, square loss, by the tangent at weights."""
-        weights = self.weights_of(witness)
-        if weights is None or self.loss_name != "square":
-            return -math.inf
-        return lowest_by_tangent(widened(weights, self.rows), radius, self.rows)
+    def lowest_at(self, witness: Mapping[str, float], comparator: str) -> tuple[float, float]:
+        """Return a lower bound of the loss of a class by the lines at weights, and its resolution.
+
+        It is as high as a search that ended there can prove, but for that.
+        """
+        found = self.searched_at(witness)
+        if found is None:
+            return -math.inf, 0.0
+        weights, rows, losses = found
+        with np.errstate(all="ignore"):
+            slopes = losses.slope(rows.scores(weights))
+            lower, width = levelled(rows, losses, comparator, weights, slopes)
+        reach = REACH.fullmatch(comparator) if self.loss_name == "square" else None
+        if reach is not None:
+            lower = max(lower, lowest_by_tangent(weights, float(reach[1]), rows))
+        return lower, width
+
+    def searched_at(self, witness: Mapping[str, float]) -> tuple[Floats, Rows, Losses] | None:
+        """Return weights, and the rows and losses of their search; None if that is of others."""
+        weights, loss = self.weights_of(witness), self.learner.engine.loss
+        if weights is None or self.loss_name == "mistake" or type(loss) is not Loss:
+            return None
+        rows = self.rows
+        return widened(weights, rows), rows, losses_of(loss, rows.outcomes)
 
 
 def widened(weights: Floats, rows: Rows) -> Floats:

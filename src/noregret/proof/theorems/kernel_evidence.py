@@ -146,6 +146,9 @@ class KernelEvidence(Evidence):
         """Return whether a result for one class of functions also holds for the stated class."""
         return stated == found
 
+    def searched_at(self, witness: Mapping[str, float]) -> None:
+        """Return None: functions are searched in coordinates of the space."""
+
     def paid_by(self, witness: Mapping[str, float], comparator: str) -> Paid | None:
         """Return the loss of a witness; None if it is made of other examples."""
         found = self.function(witness)

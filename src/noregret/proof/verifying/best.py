@@ -30,6 +30,8 @@ MAX_WITNESS_ROUNDING = 1e-6
 # The loss, as a share of the squares of the outcomes, up to which a search that lost digits counts
 # as a fit of all of them: ill-conditioned columns leave the square root of that in a prediction.
 NEARLY_FIT = 1e-16
+# The loss, as a share of that of zero weights, up to which nothing is left to search for.
+FIT = 1e-6
 # Classes that are searched for a predictor that separates the labels, as long as time allows.
 SEARCHABLE = ("all linear predictors", "all functions of the RKHS", "all weights")
 
@@ -201,7 +203,7 @@ def is_worse(replay: Replay, stated: float, found: float, slack: float) -> bool:
     excess = stated - found - slack
     if replay.best.exact:
         return excess > replay.best.gap
-    if excess <= SEARCHED * abs(found):
+    if excess <= SEARCHED * abs(found) or is_blurred(replay):
         return False
     return excess > SEARCHED * abs(found) + max(0.0, replay.again.hindsight.loss - found)
 
@@ -228,7 +230,7 @@ def gap(judge: Judge, path: str, stated: Any, found: Any) -> Line:
     if not (claimed <= lower + slack and said.loss >= lower - slack):
         return line
     # A search may leave anything open, as long as all it claims is proven; a closed form may not.
-    if replay.cut_short and not proven.exact:
+    if (replay.cut_short and not proven.exact) or is_blurred(replay):
         return replace(line, confirmed=True)
     room = slack + (proven.gap if proven.exact else SEARCHED * size)
     if REACH.fullmatch(proven.comparator):  # how rows were summed decides what is left open
@@ -251,21 +253,38 @@ def highest_proven(replay: Replay, lower: float, enough: float) -> float:
                 other = getattr(replay, search).hindsight
                 if other.comparator == replay.best.comparator:
                     lower = max(lower, other.loss - other.gap)
-    return max(lower, lower_by_tangents(replay)) if enough > lower else lower
+    return max(lower, lower_by_lines(replay)) if enough > lower else lower
 
 
-def lower_by_tangents(replay: Replay) -> float:
-    """Return the lower end that tangents prove for a class up to a norm; minus infinity if none.
+def lower_by_lines(replay: Replay) -> float:
+    """Return the lower end that lines below the losses prove; minus infinity if none.
 
-    Of dependent columns the gap of a search is due to its rounding, so that another order of
-    summing proves another. The tangent at the stated witness proves again what it proved there.
+    The gap of a search may be due to its rounding, so that another order of summing, or another
+    processor, proves another. Lines at the stated witness prove again what they proved there, but
+    for the rounding of their slopes, which another search may have met with more luck.
     """
     said, evidence = replay.stated.hindsight, replay.evidence()
-    reach = REACH.fullmatch(said.comparator)
-    if reach is None or not isinstance(evidence, Evidence):
+    if not isinstance(evidence, Evidence):
         return -math.inf
     tried = (said, replay.best, replay.found.hindsight)
-    return max(evidence.lowest_by_tangent(each.witness, float(reach[1])) for each in tried)
+    ends = (evidence.lowest_at(each.witness, said.comparator) for each in tried)
+    return max(lower + width for lower, width in ends)
+
+
+def is_blurred(replay: Replay) -> bool:
+    """Return whether rounding ended this search: others may end anywhere, with all they claim true.
+
+    Both ends of an interval are proven wherever a search stops. How narrow it must be is judged
+    only where this search came to its own tolerance.
+    """
+    best, evidence = replay.best, replay.evidence()
+    if best.exact or not isinstance(evidence, Evidence) or evidence.loss_name == "square":
+        return False
+    if evidence.searched_at(best.witness) is None:
+        return False
+    nothing = paid_by(replay, replace(best, witness=dict.fromkeys(best.witness, 0.0))).loss
+    size = max(abs(best.loss), abs(best.loss - best.gap), FIT * nothing)
+    return best.gap > SEARCHED * size
 
 
 def tolerance(judge: Judge, path: str, stated: Any, found: Any) -> Line | None:
