@@ -124,3 +124,15 @@ def test_the_average_leaves_out_what_is_derived_from_the_others() -> None:
     master.play_block(table, y, None)
     expected = ((X.mean(axis=1) - y) ** 2).sum()
     np.testing.assert_allclose(master._budget.numbers["average"], expected)
+
+
+def test_a_state_of_an_earlier_version_is_refused_as_such() -> None:
+    master = Blend()
+    master.learn_many([[0.2, 0.7], [0.4, 0.1]])
+    arrays, numbers, names = master.get_state()
+    before = master.weights().tolist()
+    later = ("mean_loss", "typical_loss", "budget/allowed", "budget/jump")
+    numbers = {name: value for name, value in numbers.items() if name not in later}
+    with pytest.raises(ValueError, match="a blend of an earlier version"):
+        master.set_state(arrays, numbers, names)
+    assert master.weights().tolist() == before

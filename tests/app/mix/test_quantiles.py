@@ -40,6 +40,21 @@ def columns(level: float) -> list[str]:
     return [f"{name}@{level}" for name in "abc"]
 
 
+def test_the_crps_is_the_weighted_interval_score(tmp_path: Path) -> None:
+    """That of forecasters' hubs: the median's error, and intervals weighted by half their level."""
+    data, out = table(), tmp_path / "out.csv"
+    made = json.loads(done("mix", csv(tmp_path, data), *HOW, "--predictions", out, "--json"))
+    found = pd.read_csv(out)
+    Q, y = found[[f"prediction@{level}" for level in LEVELS]].to_numpy(), found["outcome"]
+    assert (np.diff(Q, axis=1) >= 0).all()
+    score = 0.5 * (y - Q[:, 2]).abs()
+    for below in (0, 1):
+        low, high, outside = Q[:, below], Q[:, -1 - below], 2 * LEVELS[below]
+        missed = np.maximum(low - y, 0) + np.maximum(y - high, 0)
+        score += outside / 2 * ((high - low) + 2 / outside * missed)
+    assert made["crps"]["mixture"] == pytest.approx(score.mean() / 2.5)
+
+
 @pytest.mark.parametrize("further", [(), ("--batch", "date"), ("--learner", "boa")])
 def test_levels_are_mixed_alone_and_sorted(further: tuple[str, ...], tmp_path: Path) -> None:
     data = table()

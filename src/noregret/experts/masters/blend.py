@@ -422,6 +422,8 @@ class Blend(Master):
             raise
 
     def _take(self, arrays: dict[str, Any], numbers: dict[str, Any], names: list[str]) -> None:
+        if "typical_loss" not in numbers:
+            raise ValueError("a blend of an earlier version: its weights followed another rule")
         for name, mixture in zip(MIXTURES, self._mixtures, strict=True):
             mixture.set_state(own(arrays, name), own(numbers, name), names)
         super().set_state(own(arrays), own(numbers), [])
