@@ -252,8 +252,10 @@ class Journal:
         self.entry += count
         self.seq += count
         self.labels += count
+        total = self.loss
         for loss in losses.tolist():  # one by one: the same sum as of single requests
-            self.loss += loss
+            total += loss
+        self.loss = total
 
     def add_label(self, event: Event, request: bytes) -> None:
         """Add the label of a prediction."""

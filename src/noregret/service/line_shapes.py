@@ -11,6 +11,8 @@ from noregret.service.wire import distinct
 
 # Bytes of a first line, and numbers in it.
 MAX_LINE, MAX_NUMBERS = 1 << 16, 1000
+# Batches without a look for their shape, after one whose lines were of several.
+PAUSE = 16
 FIRST_LINE = re.compile(rb"[\r\n]*([^\r\n]*)")
 TOKEN = re.compile(
     rb'"(?P<name>[^"]*)"[ \t]*:|"(?P<text>[^"]*)"|(?P<number>-?[0-9][0-9.eE+-]*)|[{}]'
@@ -29,6 +31,7 @@ class LineReader:
     def __init__(self, target: str) -> None:
         self.target = target
         self.shape: Shape | None = None
+        self.pause = 0
 
     def read(self, body: bytes, most: int) -> PlainLines | None:
         """Return examples with outcomes and ids; None if some line is of another shape.
@@ -41,11 +44,14 @@ class LineReader:
             The number of lines that may come at once.
         """
         found = None if self.shape is None else self.shape.read(body, most)
-        if found is None:
+        if found is None and self.pause:
+            self.pause -= 1
+        elif found is None:
             line = FIRST_LINE.match(body)
             shape = None if line is None else shape_of(line[1], self.target)
             if shape is not None:
                 self.shape, found = shape, shape.read(body, most)
+            self.pause = 0 if found is not None else PAUSE
         return found
 
 

@@ -14,12 +14,16 @@ cdef extern from "id_digests.h" nogil:
 
     void noregret_digest_ids(const noregret_id* ids, Py_ssize_t count, uint64_t* out)
 
+cdef extern from "bits.h" nogil:
+    void PREFETCH(const void* address)
+
 cdef extern from "Python.h":
     const char* PyUnicode_AsUTF8AndSize(object text, Py_ssize_t* size) except NULL
 
 cdef enum:
     PROBES = 5  # bits of each digest
     LEAST_ROOM = 1024  # digests of a table, at first
+    AHEAD = 12         # digests whose first bit is fetched before it is needed
 
 
 def digest_of(str name not None) -> int:
@@ -183,7 +187,11 @@ def may_have(bytearray bits not None, const uint64_t[::1] digests not None) -> N
     cdef Py_ssize_t k
     found = np.empty(digests.shape[0], np.bool_)
     cdef unsigned char[::1] out = found.view(np.uint8)
+    for k in range(min(AHEAD, digests.shape[0])):
+        PREFETCH(each + (place(digests[k], 0, mask) >> 3))
     for k in range(digests.shape[0]):
+        if k + AHEAD < digests.shape[0]:
+            PREFETCH(each + (place(digests[k + AHEAD], 0, mask) >> 3))
         out[k] = is_in(each, mask, digests[k])
     return found
 

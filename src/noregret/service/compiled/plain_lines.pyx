@@ -135,10 +135,14 @@ cdef class PlainLines:
     def __dealloc__(self):
         PyMem_Free(self.ids)
 
-    def line(self, Py_ssize_t at) -> bytes:
-        """Return a line."""
-        start = int(self.sizes[:at].sum())
-        return self.text[start:start + int(self.sizes[at])]
+    def lines(self, Py_ssize_t first) -> list[bytes]:
+        """Return the lines from one on."""
+        sizes = self.sizes.tolist()
+        start, found = sum(sizes[:first]), []
+        for size in sizes[first:]:
+            found.append(self.text[start:start + size])
+            start += size
+        return found
 
     def replies(self, bytes predictions not None, long long first) -> bytes:
         """Return the replies to the first lines, as lines of JSON.

@@ -94,12 +94,13 @@ class Hot:
         try:
             desk, target = self.desks[model], self.targets.get(model, "y")
             if self.is_batch(headers.get(b"content-type", b"application/json")):
-                reader = self.readers[model]
-                plain = reader.read(body, MAX_LINES) if action == "learn" else None
+                plain, play = None, desk.service.play
+                if action == "learn" and play.takes_plain:
+                    plain = self.readers[model].read(body, MAX_LINES)
                 if plain is not None:
                     self.charge(headers, plain.count)
-                    play = partial(desk.service.play.learn_plain, plain)
-                    desk.put((play,), lambda answers: self.tell_lines(answers, tell), plain.count)
+                    learn = partial(play.learn_plain, plain)
+                    desk.put((learn,), lambda answers: self.tell_lines(answers, tell), plain.count)
                     return
                 lines = self.lines_of(headers, body)
                 self.batch(desk, action, lines, target, tell)
