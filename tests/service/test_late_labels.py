@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import random
 import shutil
 from pathlib import Path
@@ -14,7 +15,7 @@ import pytest
 import noregret as nr
 from noregret.base.model_file import dumps
 from noregret.proof.game.late_game import LateEvent, LateGame
-from noregret.service import NotCertified, Service
+from noregret.service import Expired, NotCertified, Service
 from tests.thorough import sized
 
 FIXTURES = Path(__file__).parents[1] / "fixtures" / "journals"
@@ -219,3 +220,20 @@ def test_journals_of_the_second_version_continue(tmp_path: Path) -> None:
         for name in known["waiting"]:
             service.label(name, 1.0)
         assert service.pending == 0
+
+
+def test_the_time_to_live_is_kept(tmp_path: Path) -> None:
+    """A start that does not name one has that of the last; infinity lifts it."""
+    now, path = [0.0], tmp_path / "s.db"
+    for given, kept in ((60.0, 60.0), (None, 60.0), (5.0, 5.0), (None, 5.0), (math.inf, None)):
+        with Service(nr.Nlms(), path, ttl=given, clock=lambda: now[0]) as service:
+            assert service.ttl == kept
+            service.predict({"a": 1.0}, id=f"{given} {kept}")
+            now[0] += 30
+            if kept == 5.0:
+                with pytest.raises(Expired):
+                    service.label(f"{given} {kept}", 1.0)
+            else:
+                service.label(f"{given} {kept}", 1.0)
+    with pytest.raises(ValueError, match="ttl must be a positive number"):
+        Service(nr.Nlms(), path, ttl=-1)

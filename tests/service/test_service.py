@@ -296,14 +296,8 @@ def test_lists_of_numbers_are_examples(tmp_path: Path) -> None:
 
 
 def test_what_cannot_be_served_is_refused(tmp_path: Path) -> None:
-    trained = nr.Nlms()
-    trained.learn_one({"a": 1.0}, 1.0)
-    for learner, said in (
-        (trained, "clone"),
-        (nr.Nlms, "such as Auto"),
-    ):
-        with pytest.raises((TypeError, ValueError), match=said):
-            Service(learner, tmp_path / "s.db")
+    with pytest.raises(TypeError, match="such as Auto"):
+        Service(nr.Nlms, tmp_path / "s.db")
     with pytest.raises(NoRegretError, match="there is no journal"):
         Service(None, tmp_path / "s.db")
     with Service(nr.Nlms(), tmp_path / "s.db") as service:

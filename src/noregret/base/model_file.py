@@ -127,6 +127,11 @@ def parts_of(
     return kept, {"noregret": text, "digest": _digest(text, kept)}
 
 
+def digest_of(learner: Named) -> str:
+    """Return the digest that the file of a learner has."""
+    return parts_of(*described(learner))[1]["digest"]
+
+
 def dumps(learner: Named, stream: State | None = None) -> bytes:
     """Return what ``save`` writes."""
     return b"".join(pieces_of(*parts_of(*described(learner, stream))))

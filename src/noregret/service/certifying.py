@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 from noregret.errors import NoRegretError
 from noregret.proof.game.late_game import FIELD, LateEvent, LateGame
-from noregret.proof.game.served_loss import LateClasses
+from noregret.proof.game.served_loss import LateClasses, known_classes
 from noregret.service.errors import NotCertified
 from noregret.service.events import Event, as_json
 from noregret.service.journal import Journal
+from noregret.service.scoring import begun
 from noregret.service.values import fields_of, mixed_fields, written
 
 if TYPE_CHECKING:
@@ -27,7 +28,7 @@ def certified(
     Parameters
     ----------
     learner
-        The untrained learner.
+        The learner as the journal began with it.
     journal
         The journal.
     key
@@ -38,7 +39,7 @@ def certified(
     from noregret.proof.game.game import play
 
     labels, late, loss = 0, 0, 0.0
-    classes = LateClasses(learner.engine.loss.name)
+    classes = LateClasses(learner.engine.loss.name, known_classes(learner))
     for event in labelled(journal, key):
         labels, late, paid = labels + 1, late + (event.delay > 0), event.loss
         if event.scores is not None:  # classes that joined later count too
@@ -47,7 +48,7 @@ def certified(
         loss += paid
     if not labels:
         raise nothing(journal, key)
-    if not late and not is_hashed(learner):
+    if not late and not needs_events(learner):
         pairs = ((fields_of(e.example), e.outcome) for e in labelled(journal, key))
         found = play(learner.clone(), pairs, progress=False).certificate(**options)
         return checked(found, labels, loss)
@@ -59,7 +60,7 @@ def certified(
             "begin a new journal",
         )
     plain = plain_predictions(journal, key) if learner.engine.weighs_late else 0
-    game = LateGame(learner.clone(), plain=plain)
+    game = LateGame(begun(learner), plain=plain)
     game.play_events(
         LateEvent(e.id, fields_of(e.example) if starts else None, e.outcome if ends else None)
         for e, starts, ends in in_order(journal, key)
@@ -95,10 +96,13 @@ def keys_with_labels(journal: Journal) -> int:
     return len({event.key for event in journal.learned()} - {None})
 
 
-def is_hashed(learner: Learner) -> bool:
-    """Return whether raw rows are hashed: only events number the features as the learner does."""
+def needs_events(learner: Learner) -> bool:
+    """Return whether rows are played as events even if no label came late.
+
+    Only so features are numbered as by a learner that hashes raw rows, or was trained before.
+    """
     prepare = learner._entry.prepare
-    return prepare is not None and prepare.options.hash is not None
+    return learner.rounds > 0 or (prepare is not None and prepare.options.hash is not None)
 
 
 def plain_predictions(journal: Journal, key: str | None) -> int:
@@ -135,13 +139,14 @@ def exported(learner: Learner, journal: Journal, key: str | None, target: str) -
     Parameters
     ----------
     learner
-        The untrained learner; if it takes raw rows, they are written as they came.
+        The learner as the journal began with it; if it takes raw rows, they are written as they
+        came.
     journal, key, target
         The journal, the key of the model, and the name of the outcome.
     """
     raw = learner._entry.prepare is not None
     mixed = mixed_fields(event.example for event in labelled(journal, key))
-    late = is_hashed(learner) or any(event.delay > 0 for event in labelled(journal, key))
+    late = needs_events(learner) or any(event.delay > 0 for event in labelled(journal, key))
     lines = 0
     for event, starts, ends in in_order(journal, key):
         lines += 1

@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING, Any
 from noregret.checks import positive
 from noregret.linear.learner import Learner
 from noregret.service.errors import Conflict
+from noregret.service.mixture import DEFAULT, master_for
 from noregret.service.requests import Reply
-from noregret.service.scoring import check_learner
+from noregret.service.scoring import begun, check_learner
+from noregret.streams.preparing import like
 
 if TYPE_CHECKING:
     from noregret.service.service import Service
@@ -56,18 +58,37 @@ class Challengers:
         name
             Its name.
         learner
-            An untrained learner for the same labels.
+            A learner for the same labels, untrained or trained.
         bound
             The largest difference of losses that the comparison counts: larger ones are cut.
         """
         check_learner(learner)
-        prepare = self.service.models.fresh._entry.prepare
-        if prepare is not None and learner._entry.prepare is None:
+        fresh = self.service.fresh
+        prepare = fresh._entry.prepare
+        if prepare is not None and learner._entry.prepare is None and not learner.rounds:
             learner = learner.clone()
-            learner._entry.prepare = prepare.renewed()
-        if learner._of_classes != self.service.models.fresh._of_classes:
+            learner._entry.prepare = prepare.renewed() or like(prepare.options)
+        if learner._of_classes != fresh._of_classes:
             raise TypeError("a challenger has the same kind of labels as the model that serves")
-        self._change("challenge", name, learner.clone(), positive("bound", bound))
+        self._change("challenge", name, begun(learner), positive("bound", bound))
+
+    def mix(self, name: str, master: str = DEFAULT, bound: float = 1.0) -> None:
+        """Let a mixture of all models that play now play from now on, in shadow until promoted.
+
+        A master weighs what they predict by how they did: its regret to the best of them is
+        bounded, and ``service.certificate(of=name)`` says how large it was.
+
+        Parameters
+        ----------
+        name
+            Its name.
+        master
+            The name of the master, one of ``noregret.experts``.
+        bound
+            As in ``add``.
+        """
+        found = master_for(self.service.fresh, master)
+        self._change("mix", name, found, positive("bound", bound))
 
     def promote(self, name: str) -> None:
         """Let a challenger serve; the model that served goes on in shadow."""
@@ -94,9 +115,7 @@ class Challengers:
             lambda: {n: each.found() for n, each in self.service.contenders.comparisons.items()}
         )
 
-    def _change(
-        self, what: str, name: str, fresh: Learner | None = None, bound: float = 1.0
-    ) -> None:
+    def _change(self, what: str, name: str, fresh: Any = None, bound: float = 1.0) -> None:
         service = self.service
 
         def act() -> Reply:

@@ -6,14 +6,14 @@ import hashlib
 import json
 import re
 from collections.abc import Iterator
-from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from noregret.base.model_file import dumps, loads
-from noregret.errors import NoRegretError
+from noregret.errors import BadExample, NoRegretError
 from noregret.service.comparison import Comparison
 from noregret.service.errors import Conflict, UnknownId
 from noregret.service.events import Event, as_json
+from noregret.service.mixture import Mixture, Played
 from noregret.service.models import Models
 from noregret.service.scoring import Served, scored, taught
 from noregret.service.values import as_read
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from noregret.service.journal import Journal
 
 FIRST = "first"
+# What the label of a challenger's prediction adds to it.
+LABEL = ("round", "loss")
 # Labels learned again between transactions, after a crash.
 REPLAYED = 1000
 TABLES = """
@@ -33,17 +35,21 @@ CREATE TABLE shadows (
     seq INTEGER NOT NULL, name TEXT NOT NULL, made INTEGER NOT NULL, score REAL NOT NULL,
     scores TEXT, round INTEGER, loss REAL, note BLOB, PRIMARY KEY (seq, name));
 """
-# What notes begin with, before a digest of 16 bytes.
-SEALED = b"sealed:1"
+# What notes begin with, before a digest of 16 bytes; the first kind is of earlier versions, and
+# leaves out the label.
+SEALED, SEALED_WITH_LABEL = b"sealed:1", b"sealed:2"
 SHADOW_STARTS = len(SEALED) + 16
 
 
-def shadow_seal(
-    seq: int, name: str, made: int, score: float, scores: str | None, note: bytes
-) -> bytes:
-    """Return a digest of the prediction of a challenger."""
-    known = json.dumps([seq, name, made, float(score), scores]).encode()
-    return hashlib.blake2b(known + b"\0" + note, digest_size=16).digest()
+def shadow_seal(known: tuple[Any, ...], note: bytes) -> bytes:
+    """Return a digest of what is known of the prediction of a challenger, and of its note."""
+    text = json.dumps(known).encode()
+    return hashlib.blake2b(text + b"\0" + note, digest_size=16).digest()
+
+
+def sealed(known: tuple[Any, ...], note: bytes) -> bytes:
+    """Return a note as the journal keeps it."""
+    return SEALED_WITH_LABEL + shadow_seal(known, note) + note
 
 
 class Contenders:
@@ -61,6 +67,7 @@ class Contenders:
         self.journal: Journal = first.journal
         self.first, self.as_served = first, as_served
         self.models = {FIRST: first}
+        self.mixtures: dict[str, Mixture] = {}  # which are among the models too
         self.serving = FIRST
         self.served_from = [(0, FIRST)]  # who served after which event
         self.comparisons: dict[str, Comparison] = {}
@@ -88,13 +95,13 @@ class Contenders:
             if not ends:
                 continue
             losses = dict[str, float]()
-            for name, view in self._views(event):
+            views = list(self._views(event))
+            for name, view in views:
                 if view.round is None:
                     continue
                 losses[name] = view.loss
                 if event.learned > self.models[name].position(event.key):
-                    learner = self.models[name].to_learn(event.key)
-                    taught(learner, view._replace(example=as_read(view.example)), self.as_served)
+                    self._teach(name, view._replace(example=as_read(view.example)), views)
             self._compare(losses)
             if event.learned % REPLAYED == 0:
                 self.trim(event.learned)
@@ -111,32 +118,35 @@ class Contenders:
 
         If the example waits for its label, predictions have notes to learn it late.
         """
-        champion = self.models[self.serving].get(key)
-        found = scored(champion, x, waits)
         if len(self.models) == 1:
-            return champion, found
-        for name, models in self.models.items():
+            champion = self.first.get(key)
+            return champion, scored(champion, x, waits)
+        said: dict[str, tuple[Any, Served]] = {}
+        # If the one that serves refuses the example, nothing is written.
+        plain = [name for name in self.models if name not in self.mixtures]
+        for name in sorted(plain, key=lambda each: each != self.serving):
+            learner = self.models[name].get(key)
+            try:
+                said[name] = learner, scored(learner, x, waits)
+            except NoRegretError:  # it sits this event out
+                if name == self.serving or (name == plain[-1] and not said):
+                    raise
+        scores = {name: served.score for name, (_, served) in said.items()}
+        model = self.first.get(key)
+        for name, mixture in self.mixtures.items():
+            master: Any = self.models[name].get(key)
+            said[name] = master, mixture.served(master, scores, model)
+        for name, (learner, served) in said.items():
             if name == self.serving:
                 continue
-            learner = models.get(key)
-            with suppress(NoRegretError):  # it sits this event out
-                served = scored(learner, x, waits)
-                scores = None if served.scores is None else as_json(served.scores)
-                self.journal.database.run(
-                    "INSERT INTO shadows (seq, name, made, score, scores, note)"
-                    " VALUES (?, ?, ?, ?, ?, ?)",
-                    [
-                        seq,
-                        name,
-                        learner.rounds,
-                        served.score,
-                        scores,
-                        SEALED
-                        + shadow_seal(seq, name, learner.rounds, served.score, scores, served.note)
-                        + served.note,
-                    ],
-                )
-        return champion, found
+            texts = None if served.scores is None else as_json(served.scores)
+            known = seq, name, learner.rounds, float(served.score), texts
+            self.journal.database.run(
+                "INSERT INTO shadows (seq, name, made, score, scores, note)"
+                " VALUES (?, ?, ?, ?, ?, ?)",
+                [*known, sealed((*known, None, None), served.note)],
+            )
+        return said[self.serving]
 
     def learn(self, event: Event) -> Event:
         """Learn a label by all models that predicted its event; return it with round and loss."""
@@ -146,26 +156,52 @@ class Contenders:
             return event._replace(loss=taught(learner, event, self.as_served))
         done, losses = event, dict[str, float]()
         server = self._server(event.seq)
-        for name, seen in list(self._views(event)):  # refused before any model learns
+        views = list(self._views(event))
+        views.sort(key=lambda each: each[0] in self.mixtures)
+        for name, seen in views:  # the server first, or the members of the mixture that serves
             learner = self.models[name].to_learn(event.key)
             view = seen._replace(round=learner.rounds + 1)
             try:
-                losses[name] = taught(learner, view, self.as_served)
-            except NoRegretError:
-                if name == server:
-                    raise
+                losses[name] = self._teach(name, view, views)
+            except NoRegretError as error:
+                bad = isinstance(error, BadExample) and not losses
+                if name == server or (bad and server in self.mixtures):
+                    raise  # before any model has learned
                 continue  # the challenger sits this event out
             if name == server:
                 done = view._replace(loss=losses[name])
             else:
+                scores = None if seen.scores is None else as_json(seen.scores)
+                known = event.seq, name, seen.made, seen.score, scores, view.round, losses[name]
                 self.journal.database.run(
-                    "UPDATE shadows SET round = ?, loss = ? WHERE seq = ? AND name = ?",
-                    [view.round, losses[name], event.seq, name],
+                    "UPDATE shadows SET round = ?, loss = ?, note = ? WHERE seq = ? AND name = ?",
+                    [view.round, losses[name], sealed(known, seen.note), event.seq, name],
                 )
         self._compare(losses)
         return done
 
-    def _views(self, event: Event) -> Iterator[tuple[str, Event]]:
+    def _teach(self, name: str, view: Event, views: list[tuple[str, Event]]) -> float:
+        """Let a model learn an event as it saw it; return the loss of its prediction."""
+        learner: Any = self.models[name].to_learn(view.key)
+        if name in self.mixtures:
+            scores = {each: seen.score for each, seen in views}
+            return self.mixtures[name].taught(learner, scores, view)
+        return taught(learner, view, self.as_served)
+
+    def played(self, name: str, key: str | None, journal: Journal) -> Iterator[Played]:
+        """Yield the rounds of a mixture in the order in which it learned them."""
+        mixture = self.mixtures[name]
+        for event, _, ends in journal.played():
+            if not ends or event.key != key:
+                continue
+            views = list(self._views(event, journal))
+            scores = {each: seen.score for each, seen in views}
+            view = dict(views).get(name)
+            if view is not None and view.round is not None:
+                said = mixture.forecasts(scores)
+                yield Played(said, mixture.outcome(event), view.loss, view.delay > 0)
+
+    def _views(self, event: Event, journal: Journal | None = None) -> Iterator[tuple[str, Event]]:
         """Yield the event as each model that predicted it saw it; the one that served it first.
 
         The round is None where a challenger sat it out.
@@ -173,24 +209,30 @@ class Contenders:
         yield self._server(event.seq), event
         if len(self.models) > 1:
             query = "SELECT name, made, score, scores, round, loss, note FROM shadows WHERE seq = ?"
-            rows = list(self.journal.database.stream(f"{query} ORDER BY name", [event.seq]))
-            for name, made, score, scores, number, loss, kept in rows:
+            database = (journal or self.journal).database
+            for name, made, score, scores, number, loss, kept in database.fetch(
+                f"{query} ORDER BY name", [event.seq]
+            ):
                 if name in self.models:
-                    note = self._note(event.seq, name, made, score, scores, kept)
+                    note = self._note((event.seq, name, made, score, scores, number, loss), kept)
                     found = None if scores is None else json.loads(scores)
                     view = event._replace(made=made, score=score, scores=found, round=number)
                     yield name, view._replace(loss=loss, note=note)
 
-    def _note(self, seq: int, name: str, made: Any, score: Any, scores: Any, note: Any) -> bytes:
-        """Return the note of a challenger's prediction; raise NoRegretError if that was changed."""
-        known = bytes(note) if isinstance(note, bytes | memoryview) else b""
-        if known.startswith(SEALED):
-            seal, known = known[len(SEALED) : SHADOW_STARTS], known[SHADOW_STARTS:]
-            typed = isinstance(made, int) and isinstance(score, float)
-            typed = typed and isinstance(scores, str | None)
-            if typed and seal == shadow_seal(seq, name, made, score, scores, known):
-                return known
-        elif note is None and (
+    def _note(self, known: tuple[Any, ...], kept: Any) -> bytes:
+        """Return the note of a challenger's prediction; raise NoRegretError if that was changed.
+
+        What is known are its columns: ``seq``, ``name``, ``made`` and so on.
+        """
+        seq, name, *rest = known
+        note = bytes(kept) if isinstance(kept, bytes | memoryview) else b""
+        if note.startswith((SEALED, SEALED_WITH_LABEL)):
+            typed = all(map(isinstance, rest, (int, float, str | None, int | None, float | None)))
+            seal, found = note[len(SEALED) : SHADOW_STARTS], note[SHADOW_STARTS:]
+            whole = known if note.startswith(SEALED_WITH_LABEL) else known[: -len(LABEL)]
+            if typed and seal == shadow_seal(whole, found):
+                return found
+        elif kept is None and (
             seq <= self.plain or not self.models[name].fresh.engine.weighs_late
         ):  # of an earlier version
             return b""
@@ -208,11 +250,9 @@ class Contenders:
 
     # Changes, each with a snapshot in the same transaction.
 
-    def change(
-        self, seq: int, time: float, what: str, name: str, fresh: Learner | None, bound: float
-    ) -> None:
+    def change(self, seq: int, time: float, what: str, name: str, fresh: Any, bound: float) -> None:
         """Check a change, write it to the journal, and make it."""
-        if what == "challenge":
+        if what in ("challenge", "mix"):
             if not isinstance(name, str) or not re.fullmatch(r"[\w.-]{1,64}", name):
                 raise TypeError(
                     f"the name of a challenger is a word, as in 'newer-2': got {name!r}"
@@ -222,6 +262,10 @@ class Contenders:
         elif name not in self.models:
             known = ", ".join(repr(each) for each in self.models)
             raise UnknownId(f"there is no model {name!r}: there are {known}")
+        elif what == "retire" and (
+            of := [each for each, mixture in self.mixtures.items() if name in mixture.members]
+        ):
+            raise Conflict(f"{name!r} is a member of {of[0]!r}", "retire that first")
         elif what == "retire" and any(name == each for _, each in self.served_from):
             raise Conflict(f"{name!r} has served: its predictions may wait for labels")
         elif what in ("promote", "rollback") and name == self.serving:
@@ -236,15 +280,18 @@ class Contenders:
         self._change(self.changes + 1, seq, what, name, fresh, bound)
 
     def _change(
-        self, number: int, seq: int, what: str, name: str, fresh: Learner | None, bound: float
+        self, number: int, seq: int, what: str, name: str, fresh: Any, bound: float
     ) -> None:
         self.changes = number
-        if what == "challenge":
-            assert fresh is not None
+        if what in ("challenge", "mix"):
             first = self.first
+            if what == "mix":
+                members = [each for each in self.models if each not in self.mixtures]
+                self.mixtures[name] = Mixture(members, first.fresh)
             self.models[name] = Models(fresh, first.journal, first.resident, first.loss, name)
         elif what == "retire":
             del self.models[name], self.comparisons[name]
+            self.mixtures.pop(name, None)
             return
         else:
             self.serving = name

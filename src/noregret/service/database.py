@@ -42,6 +42,9 @@ class Database(Protocol):
     def stream(self, statement: str, values: Sequence[Any] = ()) -> Iterator[Row]:
         """Yield the rows of a query."""
 
+    def fetch(self, statement: str, values: Sequence[Any] = ()) -> list[Row]:
+        """Return the rows of a query, which are few."""
+
     def tables(self) -> list[str]:
         """Return the names of the tables."""
 
@@ -103,6 +106,10 @@ class Sqlite:
     def stream(self, statement: str, values: Sequence[Any] = ()) -> Iterator[Row]:
         """Yield the rows of a query."""
         return iter(self.rows.execute(statement, values))
+
+    def fetch(self, statement: str, values: Sequence[Any] = ()) -> list[Row]:
+        """Return the rows of a query, which are few."""
+        return self.rows.execute(statement, values).fetchall()
 
     def tables(self) -> list[str]:
         """Return the names of the tables."""

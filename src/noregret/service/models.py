@@ -8,11 +8,14 @@ from noregret.base.compiled.losses import Loss
 from noregret.base.model_file import dumps, loads
 from noregret.linear.learner import Learner
 from noregret.service.journal import Journal
+from noregret.service.scoring import begun
 
 # The key under which the journal has the model without one.
 NO_KEY = ""
 # Before and after the name of a challenger, in the keys of its models; no key begins with it.
 MARK = "\x1f"
+# The model that was trained before, if the journal began with one.
+START = f"{MARK}start"
 
 
 class Models:
@@ -21,7 +24,7 @@ class Models:
     Parameters
     ----------
     fresh
-        The untrained learner, which each key starts with a copy of.
+        The learner, which each key starts with a copy of.
     journal
         Holds the models that are not in memory.
     resident
@@ -47,7 +50,7 @@ class Models:
         self.written: dict[str, int] = {}  # labels in all when one in memory was written
 
     def get(self, key: str | None) -> Learner:
-        """Return the learner of a key to predict with; that of an unknown key is untrained."""
+        """Return the learner of a key to predict with; that of an unknown key is the first."""
         return self._found(NO_KEY if key is None else key) or self.fresh
 
     def to_learn(self, key: str | None) -> Learner:
@@ -55,7 +58,7 @@ class Models:
         name = NO_KEY if key is None else key
         found = self._found(name)
         if found is None:
-            found = self.live[name] = self.fresh.clone()
+            found = self.live[name] = begun(self.fresh)
         self.changed.add(name)
         return found
 

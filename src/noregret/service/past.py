@@ -35,6 +35,11 @@ class SharedReads:
         with self.lock:
             return self.database.row(statement, values)
 
+    def fetch(self, statement: str, values: Sequence[Any] = ()) -> list[Row]:
+        """Return the rows of a query, which are few."""
+        with self.lock:
+            return self.database.fetch(statement, values)
+
     def stream(self, statement: str, values: Sequence[Any] = ()) -> Iterator[Row]:
         """Yield the rows of a query for blocks after an entry, in their order."""
         (after,) = values

@@ -90,6 +90,10 @@ class Postgres:
         found = self.rows.execute(placed(statement), values or None).fetchone()
         return None if found is None else tuple(found)
 
+    def fetch(self, statement: str, values: Sequence[Any] = ()) -> list[Row]:
+        """Return the rows of a query, which are few."""
+        return [tuple(row) for row in self.rows.execute(placed(statement), values or None)]
+
     def stream(self, statement: str, values: Sequence[Any] = ()) -> Iterator[Row]:
         """Yield the rows of a query."""
         with self.rows.cursor(f"rows{next(self._numbers)}", withhold=True) as cursor:

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from noregret.base.model_file import digest_of
 from noregret.linear.class_learner import softmax
 from noregret.linear.learner import Learner
 from noregret.proof.game.served_loss import Score, learn_late, noted, served_loss
@@ -94,8 +95,6 @@ def check_learner(learner: Any) -> None:
     """Refuse what cannot be served."""
     if not isinstance(learner, Learner):
         raise TypeError(f"a service takes a learner, such as Auto(): got {learner!r}")
-    if learner.rounds:
-        raise ValueError("the learner has learned already: give an untrained one (clone())")
     prepare = learner._entry.prepare
     if prepare is not None and prepare.options.scale != "none":
         raise ValueError(
@@ -104,10 +103,20 @@ def check_learner(learner: Any) -> None:
         )
 
 
+def begun(learner: Learner) -> Learner:
+    """Return a learner to play: a new one, or a copy of one that was trained before."""
+    return learner.copy() if learner.rounds else learner.clone()
+
+
 def preparation_of(learner: Learner) -> list[str] | None:
     """Return how raw rows are prepared, as certificates list it; None if they are not."""
     prepare = learner._entry.prepare
     return None if prepare is None else list(prepare.options.transforms())
+
+
+def state_of(learner: Learner) -> str:
+    """Return a digest of what a learner was trained to before; the same for all untrained ones."""
+    return digest_of(learner) if learner.rounds else ""
 
 
 def is_python_loss(value: Any) -> bool:

@@ -20,14 +20,20 @@ from noregret.service import certifying
 from noregret.service.challengers import Challengers
 from noregret.service.contenders import Contenders
 from noregret.service.database import is_address
-from noregret.service.errors import NotCertified, ServiceError, Stopped
+from noregret.service.errors import NotCertified, ServiceError, Stopped, UnknownId
 from noregret.service.events import Totals
 from noregret.service.journal import Journal
-from noregret.service.models import NO_KEY, Models
+from noregret.service.models import NO_KEY, START, Models
 from noregret.service.past import Past
 from noregret.service.playing import Play
 from noregret.service.requests import Job, Reply, Request
-from noregret.service.scoring import check_learner, is_python_loss, preparation_of
+from noregret.service.scoring import (
+    begun,
+    check_learner,
+    is_python_loss,
+    preparation_of,
+    state_of,
+)
 from noregret.streams.addresses import shown
 
 if TYPE_CHECKING:
@@ -37,6 +43,8 @@ if TYPE_CHECKING:
 SNAPSHOT_EVERY = 10_000
 # Models of keys held in memory at the same time.
 RESIDENT = 10_000
+# The fact of a journal that is the time to live.
+TTL = "ttl"
 T = TypeVar("T")
 Clock = Callable[[], float]
 Asked = Request | Callable[[], Any]
@@ -52,12 +60,14 @@ class Service:
     Parameters
     ----------
     learner
-        An untrained learner; None to continue with the one in the store.
+        A learner, untrained or trained; None to continue with the one in the store. With a
+        trained one, the models of all keys start from it.
     store
         The file of the journal, an SQLite database, which is created if it does not exist; or the
         address of a PostgreSQL database, ``postgresql://user@host/database#schema``.
     ttl
-        Seconds within which a label must come; None for no limit. It is not kept in the store.
+        Seconds within which a label must come, ``inf`` for no limit; None for that in the store,
+        which keeps the one given last.
     snapshot_every
         Labels between snapshots of the models.
     retain
@@ -101,7 +111,8 @@ class Service:
     ) -> None:
         if learner is not None:
             check_learner(learner)
-        self.ttl = None if ttl is None else positive("ttl", ttl)
+        if ttl is not None and ttl != math.inf:
+            positive("ttl", ttl)
         self.snapshot_every = whole("snapshot_every", snapshot_every)
         self._process = os.getpid()
         self.retain = None if retain is None else whole("retain", retain)
@@ -121,6 +132,7 @@ class Service:
             raise ServiceError(f"a damaged journal ({error})", file=shown(store)) from None
         self._expired, gone, _ = self.journal.removed()
         self.removed = gone.labels
+        self.ttl = self._time_to_live(ttl)
         self.play = Play(self.journal, self.contenders, self.ttl, clock)
         self._stopped: str | None = None
         self._snapshot_due = False
@@ -134,13 +146,18 @@ class Service:
             if given is None:
                 raise ServiceError("there is no model in it yet", "give a learner", file=path)
             journal.begin()
-            journal.keep_model(NO_KEY, 0, dumps(given.clone()))
+            if given.rounds:
+                journal.keep_model(START, 0, dumps(given))
+            journal.keep_model(NO_KEY, 0, dumps(begun(given)))
             journal.commit()
         if given is not None:
             loss = next((p for p in given.params.values() if is_python_loss(p)), loss)
-        kept = journal.model(NO_KEY)
+        started = journal.model(START)
+        kept = started or journal.model(NO_KEY)
         assert kept is not None
         learner: Learner = loads(kept[1], path, loss)
+        if started is None:
+            learner = learner.clone()
         if given is not None and repr(given) != repr(learner):
             raise ServiceError(
                 f"it has the model {learner!r}, not {given!r}",
@@ -150,8 +167,13 @@ class Service:
         if given is not None and preparation_of(given) != preparation_of(learner):
             how = "prepares raw rows by other options, or not at all"
             raise ServiceError(f"its model {how}", "give the options that it began with", file=path)
+        if given is not None and state_of(given) != state_of(learner):
+            began = f"a model trained before, for {learner.rounds:,} rounds"
+            began = began if learner.rounds else "an untrained model"
+            cure = "give the same, or name no learner to resume; another model takes another store"
+            raise ServiceError(f"it began with {began}", cure, file=path)
         as_served = journal.fact("late-gradients") is not None
-        contenders = Contenders(Models(learner.clone(), journal, resident, loss), as_served)
+        contenders = Contenders(Models(learner, journal, resident, loss), as_served)
         if journal.snapshot()[0] > journal.labels:
             raise ValueError("labels that its models have learned are missing")
         try:
@@ -161,9 +183,32 @@ class Service:
         return contenders
 
     @property
+    def start(self) -> Learner | None:
+        """A copy of the trained model that the journal began with; None if it was untrained.
+
+        ``verify`` takes it, or its file, as ``start``.
+        """
+        return self.fresh.copy() if self.fresh.rounds else None
+
+    @property
     def learner(self) -> Learner:
         """The model without a key."""
         return self.models.get(None)
+
+    def _time_to_live(self, given: float | None) -> float | None:
+        """Return the seconds within which a label must come, which the journal keeps."""
+        kept = self.journal.fact(TTL)
+        if given is not None and kept != repr(float(given)):
+            kept = repr(float(given))
+            self.journal.begin()
+            self.journal.note(TTL, kept)
+            self.journal.commit()
+        return None if kept is None or float(kept) == math.inf else float(kept)
+
+    @property
+    def fresh(self) -> Learner:
+        """The learner that the journal began with: all models take the same rows and labels."""
+        return self.contenders.first.fresh
 
     @property
     def models(self) -> Models:
@@ -354,7 +399,7 @@ class Service:
         if not isinstance(error, (*self.journal.failures, NoRegretError, OSError)):
             raise error
 
-    def change(self, what: str, name: str, fresh: Learner | None, bound: float) -> None:
+    def change(self, what: str, name: str, fresh: Any, bound: float) -> None:
         """Change which models play, and write a snapshot, in the open transaction."""
         self.contenders.change(self.journal.seq, self.play.tick(), what, name, fresh, bound)
         self._snapshot()
@@ -405,11 +450,13 @@ class Service:
                 "repeated": self.play.repeated,
                 "refused": dict(self.play.refused),
             }
-        if self.models.fresh.engine.loss.name == "square" and self.labels:
+        if self.fresh.engine.loss.name == "square" and self.labels:
             found["rmse"] = math.sqrt(found["mean_loss"])
         return found
 
-    def certificate(self, *, key: str | None = None, **options: Any) -> Certificate:
+    def certificate(
+        self, *, key: str | None = None, of: str | None = None, **options: Any
+    ) -> Certificate:
         """Return a certificate of what was served, from the rows in the journal.
 
         Requests are answered meanwhile; it covers the labels that had come when it was asked for.
@@ -421,36 +468,56 @@ class Service:
         ----------
         key
             The key of the model, None for that without one.
+        of
+            The name of a mixture (``challengers.mix``): the certificate is then about all rounds
+            that it has played since it was added, whether or not it served.
         **options
             As in ``Game.certificate``.
         """
-        with self._past() as past:
-            return certifying.certified(self.models.fresh, past, key, options)
+        with self._past(of) as past:
+            if of is None:
+                return certifying.certified(self.fresh, past, key, options)
+            mixture, master = self.contenders.mixtures[of], self.contenders.models[of].fresh
+            played = self.contenders.played(of, key, past)
+            untrained: Any = master.clone()
+            return mixture.certificate(untrained, played, **options)
 
     @contextmanager
-    def _past(self) -> Iterator[Past]:
+    def _past(self, of: str | None = None) -> Iterator[Past]:
         """Give all labels so far to read, while others come."""
         with self._turn:
-            self._check_complete()
+            self._check_complete(of)
             past = Past(self.journal, self._turn)
         try:
             yield past
         except Exception:
             if self.removed or self._stopped is not None:  # meanwhile
-                self._check_complete()
+                self._check_complete(of)
             raise
 
-    def _check_complete(self) -> None:
+    def _check_complete(self, of: str | None = None) -> None:
         """Raise an error if the journal is closed, or does not have all rows."""
         if self._stopped is not None:
             raise Stopped(self._stopped)
         if self.removed:
             what = f"the first {self.removed:,} labels were removed from the journal (retain)"
             raise NotCertified(f"{what}: a certificate needs all of them")
-        if self.contenders.previous is not None:
-            raise NotCertified("several models served (promote): no certificate covers them all")
+        if of is not None:
+            if of not in self.contenders.mixtures:
+                raise UnknownId(f"there is no mixture {of!r}", "POST challengers makes one")
+        elif self.contenders.previous is not None:
+            cure = f"a mixture has one: of={next(iter(self.contenders.mixtures), 'NAME')}"
+            raise NotCertified(
+                "several models served (promote): no certificate covers them all", cure
+            )
 
-    def export(self, path: str | Path, target: str = "y", key: str | None = None) -> None:
+    def export(
+        self,
+        path: str | Path,
+        target: str = "y",
+        key: str | None = None,
+        of: str | None = None,
+    ) -> None:
         """Write the labelled examples as JSON lines, in the order in which they were learned.
 
         ``noregret verify CERTIFICATE path --target y`` checks the certificate with them. Text that
@@ -458,13 +525,21 @@ class Service:
         1``; the fields of lists are numbered from 0. If labels came late, a prediction has a line
         with its ``id`` and its features, and its label another with the ``id``, in the order of
         time; ``noregret run --id id`` reads such files too.
-        """
-        write_pieces(path, self.exported(target, key))
 
-    def exported(self, target: str = "y", key: str | None = None) -> Iterator[bytes]:
+        With the name of a mixture (``of``), the lines are the forecasts of its members.
+        """
+        write_pieces(path, self.exported(target, key, of))
+
+    def exported(
+        self, target: str = "y", key: str | None = None, of: str | None = None
+    ) -> Iterator[bytes]:
         """Yield the lines of ``export``."""
-        with self._past() as past:
-            yield from certifying.exported(self.models.fresh, past, key, target)
+        with self._past(of) as past:
+            if of is None:
+                yield from certifying.exported(self.fresh, past, key, target)
+            else:
+                played = self.contenders.played(of, key, past)
+                yield from self.contenders.mixtures[of].lines(played, target)
 
     def keys(self, most: int = 100) -> list[dict[str, Any]]:
         """Return figures of the keys with the most predictions."""

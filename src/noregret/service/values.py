@@ -79,7 +79,7 @@ def has_field(x: Mapping[str, Any] | list[Any], name: str) -> bool:
 def outcome_of(y: Any, learner: Any = None) -> Any:
     """Return an outcome as JSON can hold it: a number or a boolean; a class may also be text."""
     y = plain(y)
-    classes = learner is not None and learner._of_classes
+    classes = learner is not None and takes_names(learner)
     if not isinstance(y, int | float | str if classes else int | float):
         kind = "a class is text, a whole number" if classes else "an outcome is a number"
         cure = "; --learner auto-classes takes classes by name" if isinstance(y, str) else ""
@@ -91,6 +91,12 @@ def outcome_of(y: Any, learner: Any = None) -> Any:
     if isinstance(y, str):
         checked_json(y, "an outcome")
     return y
+
+
+def takes_names(learner: Any) -> bool:
+    """Return whether outcomes may be text: classes, or labels that a prepared file has named."""
+    prepare = learner._entry.prepare
+    return bool(learner._of_classes or (prepare is not None and prepare.labels is not None))
 
 
 def checked_json(value: Any, what: str) -> str:

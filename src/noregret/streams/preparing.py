@@ -394,6 +394,11 @@ def fresh(given: dict[str, Any]) -> Preparing:
     return begun(Options(**{"missing": INDICATOR} | given))
 
 
+def like(options: Options) -> Preparing:
+    """Return the preparation of new rows by the options about values that a file was read with."""
+    return fresh({name: getattr(options, name) for name in OF_VALUES})
+
+
 def begun(options: Options) -> Preparing:
     """Return the preparation of rows with some options, of which none has been seen yet."""
     scaler = None if options.scale == "none" else Scaler(options.scale)

@@ -10,7 +10,7 @@ from noregret.base.display import as_text
 from noregret.hindsight.proofs.answer import USUAL, Limits
 
 if TYPE_CHECKING:
-    from noregret.proof.certificates.certificate import Certificate
+    from noregret.proof.certificates.certificate import Certificate, Start
     from noregret.proof.certificates.groups import Grouped
     from noregret.proof.record.parts_digest import Part
     from noregret.proof.theorems.base_evidence import BaseEvidence
@@ -118,6 +118,11 @@ class Certifiable(ABC):
     def sharded(self) -> int:
         """The number of shards that learners have played apart; 0 for one learner."""
         return 0
+
+    @property
+    def start(self) -> Start | None:
+        """The trained model that the game began with; None if the learner was untrained."""
+        return None
 
     @property
     def averaged(self) -> bool:

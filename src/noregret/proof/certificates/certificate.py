@@ -46,6 +46,14 @@ class Played:
 
 
 @dataclass(frozen=True)
+class Start:
+    """The trained model that a game began with: its rounds, and the digest of its file."""
+
+    rounds: int
+    digest: str
+
+
+@dataclass(frozen=True)
 class Paid:
     """The loss of the learner."""
 
@@ -120,7 +128,8 @@ class Certificate:
     such as ``learners`` or ``experts``. ``further`` are promises of other theorems, if any. If each
     key has a learner of its own, ``hindsight`` and ``regret`` are about one predictor for all keys,
     and ``groups`` is about the best predictor of each key.
-    With ``shards``, that many learners have each played a part of the data.
+    With ``shards``, that many learners have each played a part of the data. ``start`` is the model
+    that the learner started from, if it was trained before; all figures are about the rounds since.
     """
 
     learner: str
@@ -136,6 +145,7 @@ class Certificate:
     further: tuple[Promise, ...] = ()
     groups: Grouped | None = None
     shards: int = 0
+    start: Start | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Return the contents of the JSON file."""
@@ -176,6 +186,8 @@ class Certificate:
             learner["family"] = self.family
         if self.shards:
             learner["shards"] = self.shards
+        if self.start is not None:
+            learner["start"] = {"rounds": self.start.rounds, "digest": self.start.digest}
         contents: dict[str, Any] = {
             "format": FORMAT,
             "learner": learner,

@@ -21,6 +21,7 @@ from noregret.proof.certificates.certificate import (
     Paid,
     Played,
     Promise,
+    Start,
     max_characters,
     seal,
 )
@@ -215,6 +216,7 @@ def certificate_of(contents: Mapping[str, Any]) -> Certificate:
     name, family = contents["learner"]["name"], contents["learner"].get("family", LINEAR)
     known, data = theorems_of(name, family), contents["data"]
     parts = tuple(Part(**part) for part in data.get("parts", ()))
+    start = contents["learner"].get("start")
     return Certificate(
         name,
         contents["learner"]["params"],
@@ -237,6 +239,7 @@ def certificate_of(contents: Mapping[str, Any]) -> Certificate:
         tuple(promise_of(each, known) for each in contents.get("further", ())),
         grouped_of(contents),
         contents["learner"].get("shards", 0),
+        None if start is None else Start(**start),
     )
 
 

@@ -141,6 +141,7 @@ def certified(
         learner.family,
         further,
         shards=game.sharded,
+        start=game.start,
     )
     if cut_short and exact and not issued.leaves_open:  # a closed form, and all is known
         issued = replace(issued, hindsight=replace(issued.hindsight, seconds=None))

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from noregret.base.model_file import digest_of
 from noregret.errors import NoRegretError
 from noregret.hindsight import Limits
 from noregret.hindsight.solvers.curvature import MAX_DENSE
@@ -22,6 +23,7 @@ from noregret.linear import inputs, learn_many
 from noregret.linear.data_frames import split_target
 from noregret.linear.engine.block_rows import play_pairs
 from noregret.linear.learner import Learner, Measurement
+from noregret.proof.certificates.certificate import Start
 from noregret.proof.game.play_blocks import Played, acquaint, play_block
 from noregret.proof.game.played_game import PlayedGame
 from noregret.proof.game.progress import Progress
@@ -78,6 +80,9 @@ class Game(PlayedGame):
             raise ValueError(f"keep must be auto, rows, sums or nothing: got {keep!r}")
         super().__init__(predictions, progress)
         self.learner = learner
+        self._start: Start | None = None
+        if learner.rounds and keep != "nothing":
+            self._start = Start(learner.rounds, digest_of(learner))
         self.reading: Reading | None = None
         self._covering = covering(learner)
         self.ledger = self.ledger_kind(
@@ -325,6 +330,11 @@ class Game(PlayedGame):
     def width(self) -> int:
         """The number of features seen."""
         return self.ledger.books.features
+
+    @property
+    def start(self) -> Start | None:
+        """The trained model that the game began with; None if the learner was untrained."""
+        return self._start
 
     @property
     def averaged(self) -> bool:

@@ -14,6 +14,7 @@ from noregret.proof.game.served_loss import (
     LateClasses,
     Score,
     is_wrong,
+    known_classes,
     learn_late,
     noted,
     served_loss,
@@ -71,7 +72,7 @@ class LateGame(Game):
         self.plain = plain
         self.field, self.paid, self.wrong = field, 0.0, 0
         self.largest = -math.inf
-        self.classes = LateClasses(self.learner.engine.loss.name)
+        self.classes = LateClasses(self.learner.engine.loss.name, known_classes(learner))
 
     def play_events(self, events: Iterable[LateEvent]) -> LateGame:
         """Play predictions and outcomes in the order in which they came."""
@@ -90,7 +91,7 @@ class LateGame(Game):
                     continue
                 if name in waiting:
                     x, score, made, note = waiting.pop(name)
-                elif x:
+                elif name is None or x:
                     score, made, note = learner.decision_one(x), learner.rounds, b""
                 else:
                     raise BadExample(f"no prediction has the id {name!r}, or it had its outcome")
@@ -101,7 +102,7 @@ class LateGame(Game):
                     learner.learn_one(x, y)
                 ledger.delay += late
                 if late and ledger.first_delayed is None:
-                    ledger.first_delayed = learner.rounds
+                    ledger.first_delayed = learner.rounds - ledger.before
                 self._pay(score, y, before, late > 0)
         return self
 
@@ -127,8 +128,11 @@ class LateGame(Game):
         super()._settle()
         if self.delayed:
             guess = self.classes.guess if self.classes.guesses else -math.inf
-            self.ledger.books = self.ledger.books._replace(
-                loss=self.paid, mistakes=self.wrong, largest_loss=max(self.largest, guess)
+            ledger = self.ledger
+            ledger.books = ledger.books._replace(
+                loss=ledger.loss_before + self.paid,
+                mistakes=ledger.mistakes_before + self.wrong,
+                largest_loss=max(self.largest, guess),
             )
 
     @property
@@ -208,5 +212,6 @@ def events_of(paths: Sequence[str | Path], field: str, target: str) -> Iterator[
                 name, y = found.pop(field, None), found.pop(target, None)
                 if name is None and y is None:
                     what = f"a line without {field!r} and {target!r}"
-                    raise BadExample(what, file=path, line=number)
+                    cure = "name the outcome: --target"
+                    raise BadExample(what, cure, file=path, line=number)
                 yield LateEvent(name, found, y)

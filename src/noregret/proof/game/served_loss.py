@@ -59,11 +59,13 @@ class LateClasses:
     ----------
     loss
         The name of the loss.
+    known
+        The classes that the learner knew before.
     """
 
-    def __init__(self, loss: str) -> None:
+    def __init__(self, loss: str, known: Collection[Any] = ()) -> None:
         self.loss = loss
-        self.known: set[Any] = set()
+        self.known: set[Any] = set(known)
         self.guesses = 0  # late predictions that knew no class
 
     def join(self, y: Any) -> float:
@@ -81,6 +83,11 @@ class LateClasses:
     def guess(self) -> float:
         """The loss of the uniform guess over the classes so far."""
         return loss_of_guess(self.loss, len(self.known))
+
+
+def known_classes(learner: Learner) -> Collection[Any]:
+    """Return the classes that a learner knows; none if it predicts numbers."""
+    return learner.classes if is_of_classes(learner) else ()
 
 
 def loss_of_guess(loss: str, classes: int) -> float:

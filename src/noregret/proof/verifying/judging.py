@@ -29,7 +29,10 @@ from noregret.proof.verifying.verification import Line
 # The index of a list item in a path.
 ITEM = re.compile(r"\.\d+(?=\.|$)")
 # Fields whose rules also apply if the field is missing.
-OPTIONAL = ("data.target", "hindsight.tolerance", "hindsight.seconds", "groups.hindsight.seconds")
+OPTIONAL = (
+    *("learner.start", "data.target"),
+    *("hindsight.tolerance", "hindsight.seconds", "groups.hindsight.seconds"),
+)
 
 
 @dataclass(frozen=True)

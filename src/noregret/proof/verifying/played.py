@@ -17,6 +17,8 @@ from noregret.proof.verifying.comparing import (
 from noregret.proof.verifying.judging import Judge, Replay, Rule
 from noregret.proof.verifying.verification import Line
 
+TRAINED = "The learner was trained before this game: give the model that it started from (--start)"
+
 
 def equal(judge: Judge, path: str, stated: Any, found: Any) -> Line:
     """Compare values that must be equal."""
@@ -28,6 +30,16 @@ def sealed(judge: Judge, path: str, stated: Any, found: Any) -> Line:
     intact = is_sealed(judge.stated)
     note = "" if intact else "does not match the contents of the file"
     return Line(path, stated, stated, intact, note)
+
+
+def start(judge: Judge, path: str, stated: Any, found: Any) -> Line | None:
+    """Compare the model that the learner started from; older certificates do not name it."""
+    if stated is MISSING:
+        return None
+    told = f"{stated['digest']} after {stated['rounds']:,} rounds"
+    if found is MISSING:
+        return Line(path, told, "untrained", False, TRAINED)
+    return same(path, told, f"{found['digest']} after {found['rounds']:,} rounds")
 
 
 def target(judge: Judge, path: str, stated: Any, found: Any) -> Line | None:
@@ -92,6 +104,7 @@ EXACTLY: tuple[str, ...] = (
 RULES: dict[str, Rule] = {
     **dict.fromkeys(EXACTLY, equal),
     "seal": sealed,
+    "learner.start": start,
     "data.target": target,
     "data.parts.*": part,
     "loss.total": cost,

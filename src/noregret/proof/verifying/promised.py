@@ -22,10 +22,9 @@ from noregret.proof.verifying.comparing import (
     same,
 )
 from noregret.proof.verifying.judging import Judge, Replay, Rule
-from noregret.proof.verifying.played import equal, is_as_stated
+from noregret.proof.verifying.played import TRAINED, equal, is_as_stated
 from noregret.proof.verifying.verification import Line
 
-TRAINED = "The learner was trained before this game, so these data alone cannot confirm it"
 HELD = {True: "held", False: "not held", None: "not known"}
 
 
@@ -132,7 +131,7 @@ def assumption(judge: Judge, path: str, stated: Any, found: Any) -> Line:
         by_sums = None if judge.replay.by_sums is None else promise_at(judge.replay.by_sums, path)
         others = () if by_sums is None else by_sums.assumptions[at : at + 1]
         agree = any(agrees(judge, path, stated, asdict(other)) for other in others)
-    note = TRAINED if at == 0 and stated["measured"] else ""
+    note = TRAINED if at == 0 and stated["measured"] and not agree else ""
     return Line(path, in_words(stated), in_words(found), agree, note)
 
 

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from noregret.base.model_file import UNUSABLE
-from noregret.base.params import is_python, restored
+from noregret.base.model_file import UNUSABLE, load
+from noregret.base.params import is_python, plain_params, restored
 from noregret.base.registry import built_again, find
 from noregret.errors import CertificateError, NoRegretError
 from noregret.hindsight import Limits
@@ -55,6 +55,7 @@ def verify(
     loss: Loss | None = None,
     format: str | None = None,
     keys: Any = None,
+    start: Learner | str | Path | None = None,
 ) -> Verification:
     """Replay the game of a certificate, and return which of its figures are confirmed.
 
@@ -78,6 +79,8 @@ def verify(
     keys
         For a game of ``Groups``: the key of each row of a table. For files and data frames, the
         certificate names the columns.
+    start
+        The trained model that the learner started from, or its file, if the certificate names one.
 
     Raises
     ------
@@ -99,6 +102,8 @@ def verify(
         stated = certificate_of(contents)
         check_limits(stated, data)
         learner = rebuilt(stated, loss)
+        if start is not None:
+            learner = started(stated, learner, start, loss)
         check_further(stated, learner)
     except CertificateError as error:
         error.at(file=certificate if isinstance(certificate, str | Path) else None)
@@ -169,6 +174,20 @@ def rebuilt(stated: Certificate, loss: Loss | None) -> Any:
         return learner if stated.groups is None else Groups(learner)
     except (NoRegretError, *UNUSABLE) as error:
         raise CertificateError(f"learner: {error}") from None
+
+
+def started(
+    stated: Certificate, learner: Any, start: Learner | str | Path, loss: Loss | None
+) -> Learner:
+    """Return the model that a game began with, which must be of the certificate's learner."""
+    model = load(start, loss=loss) if isinstance(start, str | Path) else start.copy()
+    same = isinstance(model, Learner) and type(model) is type(learner)
+    if not same or plain_params(model) != plain_params(learner):
+        raise CertificateError(
+            f"it is about {learner!r}, and the model to start from is {model!r}",
+            "give the model that it started from",
+        )
+    return model
 
 
 def check_further(stated: Certificate, learner: Any) -> None:
@@ -246,7 +265,8 @@ def replayed_late(learner: Any, data: Any, target: str, field: str, stated: Play
         )
     paths = [data] if isinstance(data, str | Path) else list(data)
     try:
-        take_raw(learner, stated.transforms)
+        if not learner.rounds:  # else it knows how
+            take_raw(learner, stated.transforms)
         game = LateGame(learner, field, plain_of(stated.transforms))
     except ValueError as error:
         raise CertificateError(f"data: transforms: {error}") from None

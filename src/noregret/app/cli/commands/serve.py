@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 from typing import TYPE_CHECKING, Any
 
@@ -30,10 +31,17 @@ OPTIONS = [
     ask.PARAMETER,
     ask.option(
         ask.METHOD,
+        "--model",
+        metavar="MODEL",
+        help="Begin with a trained model, which ‘noregret run --model’ or learner.save wrote.",
+    ),
+    ask.option(
+        ask.METHOD,
         "--ttl",
         metavar="TIME",
-        type=ask.duration,
-        help="How long to wait for the label of a prediction, as in 24h (default: no limit).",
+        type=lambda text: math.inf if text == "none" else ask.duration(text),
+        help="How long to wait for the label of a prediction, as in 24h, or none (default: that in"
+        " the store, or no limit).",
     ),
     ask.file(
         ask.METHOD,
@@ -112,10 +120,10 @@ def serve(given: Namespace) -> None:
         print(stanza(given.new_key, digest, [DEFAULT]))
         return
     if given.config is not None:
-        if given.learner or given.store or given.parameter or given.ttl or given.source:
+        if any((given.learner, given.model, given.store, given.parameter, given.ttl, given.source)):
             raise WrongUsage(
                 "--config already defines what to serve",
-                "leave out --learner, --store, -p, --ttl, --source",
+                "leave out --learner, --model, --store, -p, --ttl, --source",
             )
         what = read(given.config)
     elif given.store is None:
@@ -123,7 +131,7 @@ def serve(given: Namespace) -> None:
     else:
         params = ask.params_of(given.parameter)
         model = Model(given.store, given.learner, params, given.target, given.ttl)
-        model.source = given.source
+        model.source, model.model = given.source, given.model
         named = (option.names[0].removeprefix("--") for option in ROWS)
         rows = {name: tuple(found) for name in named if (found := getattr(given, name))}
         model.rows = rows if rows or given.raw else None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from noregret.app.cli.options import DATA, FORMAT, TARGET, argument
+from noregret.app.cli.options import DATA, FORMAT, INPUT, TARGET, argument, option
 from noregret.app.commands import FAILED
 from noregret.errors import NoRegretError, Use
 
@@ -17,6 +17,12 @@ OPTIONS = [
     DATA.but("The data it was made from, in the same or another format."),
     TARGET.but("The column of outcomes (default: the one that the certificate names)."),
     FORMAT,
+    option(
+        INPUT,
+        "--start",
+        metavar="MODEL",
+        help="The trained model that the learner started from, if the certificate names one.",
+    ),
 ]
 AGAIN = "give the data that the certificate was made from; it contains the reading options"
 
@@ -35,7 +41,13 @@ def verify(given: Namespace) -> None:
     if given.format is not None:
         format_called(given.format)
     try:
-        found = check(given.certificate, given.data, target=given.target, format=given.format)
+        found = check(
+            given.certificate,
+            given.data,
+            target=given.target,
+            format=given.format,
+            start=given.start,
+        )
     except NoRegretError as error:
         if any(isinstance(cure, Use) and cure.name not in given for cure in error.cures):
             error.cures = (AGAIN,)

@@ -24,10 +24,14 @@ MAX_BODY = 1 << 16
 
 
 class Change(msgspec.Struct, forbid_unknown_fields=True):
-    """A challenger: its name, and for a new one the learner and what ``Challengers.add`` takes."""
+    """A challenger: its name, and for a new one the learner and what ``Challengers.add`` takes.
+
+    In place of a learner, ``mixture`` is the master that mixes all models.
+    """
 
     name: str = ""
     learner: str | None = None
+    mixture: str | None = None
     params: dict[str, Any] = {}
     bound: float = 1.0
 
@@ -75,6 +79,11 @@ def routes(desk_of: Callable[[Request, str], Desk]) -> list[Route]:
 
 def add(service: Service, change: Change) -> None:
     """Add a challenger."""
+    if change.mixture is not None:
+        if change.learner is not None or change.params:
+            raise ServiceError("a mixture has no learner of its own: leave learner and params out")
+        service.challengers.mix(change.name, change.mixture, change.bound)
+        return
     if change.learner is None:
         raise ServiceError('a challenger needs a learner: {"name": "newer", "learner": "auto"}')
     service.challengers.add(

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from noregret.app.commands.serve.keys import PREFIX, SCOPES, Key
+from noregret.base.model_file import load
 from noregret.base.registry import built, find
 from noregret.errors import NoRegretError, WrongUsage
 from noregret.linear.learner import Learner
@@ -19,11 +20,14 @@ from noregret.service.service import Service
 from noregret.streams import prepared
 
 DEFAULT = "default"
+# What can be served.
+SERVED = "serve a model of one learner, which ‘noregret run --model’ or learner.save wrote"
 # The fact of a journal that is the name of the outcome.
 TARGET = "target"
 # Fields of a model and of a key, with the types of their values.
 MODEL_FIELDS = {
     "learner": str,
+    "model": str,
     "store": str,
     "target": str,
     "ttl": (int, float),
@@ -61,6 +65,8 @@ class Model:
         Addresses of message brokers that feed it.
     rows
         Options of ``streams.prepared`` if it takes raw rows; None if it takes features.
+    model
+        The file of a trained model to begin with, in place of a learner.
     """
 
     store: str
@@ -71,6 +77,7 @@ class Model:
     retain: int | None = None
     source: str | list[str] = field(default_factory=list)
     rows: dict[str, Any] | None = None
+    model: str | None = None
 
     @property
     def sources(self) -> list[str]:
@@ -79,7 +86,10 @@ class Model:
 
     def open(self) -> Service:
         """Open the journal, or begin one."""
-        given: Learner | None = None
+        given = None if self.model is None else self.trained(self.model)
+        if self.model is not None and (self.learner or self.params or self.rows is not None):
+            what = "a model is given, and a learner or options of rows"
+            raise WrongUsage(what, "leave these out: the model has them")
         if self.learner is None and self.rows is not None:
             raise WrongUsage("options of rows are given without a learner", "name the learner")
         if self.learner is None and self.params:
@@ -102,6 +112,17 @@ class Model:
             if isinstance(error, NoRegretError):
                 raise
             raise WrongUsage(str(error)) from None
+
+    def trained(self, path: str) -> Learner:
+        """Return the trained model of a file; its target is the default name of the outcome."""
+        given = load(path)
+        if not isinstance(given, Learner):
+            what = f"a model of {getattr(given, 'name', type(given).__name__)}"
+            raise NoRegretError(f"{what}, which cannot be served", SERVED, file=path)
+        prepare = given._entry.prepare
+        if self.target is None and prepare is not None:
+            self.target = prepare.options.target
+        return given
 
     def target_in(self, service: Service) -> str:
         """Return the name of the outcome, which the journal keeps for the next start."""

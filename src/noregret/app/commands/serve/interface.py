@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 from noregret.app.commands.serve.bodies import MAX_FEATURES
 from noregret.base.registry import all_of
 from noregret.limits import MAX_PARAMETER, MAX_VALUE
+from noregret.service.mixture import MASTERS
 
 # Numbers beyond these are refused.
 FINITE = {"exclusiveMinimum": -MAX_VALUE, "exclusiveMaximum": MAX_VALUE}
@@ -88,6 +89,10 @@ CHANGES: dict[str, tuple[str, dict[str, Any], list[str]]] = {
         {
             "name": NEW_NAME,
             "learner": {"type": "string", "description": "The name of the algorithm."},
+            "mixture": {
+                "enum": list(MASTERS),
+                "description": "In place of a learner: the master that mixes all models.",
+            },
             "params": {
                 "type": "object",
                 "description": "Its parameters; others, or other values, are refused.",
@@ -104,6 +109,14 @@ CHANGES: dict[str, tuple[str, dict[str, Any], list[str]]] = {
     "promote": ("Let a challenger serve.", {"name": NAME}, ["name"]),
     "retire": ("Remove a challenger.", {"name": NAME}, ["name"]),
     "rollback": ("Let the previous model serve again.", {}, []),
+}
+# A new one is a learner with its parameters, or a mixture.
+NEW = {
+    "required": ["name"],
+    "oneOf": [
+        {"required": ["learner"]},
+        {"required": ["mixture"], "not": {"required": ["params"]}},
+    ],
 }
 STANDING = {
     "type": "object",
@@ -122,6 +135,10 @@ FACTS = {
         "The labelled rows, for verifying the certificate.",
         "application/x-ndjson",
     ),
+    "/models/{model}/start": (
+        "The trained model that it began with, for verifying the certificate.",
+        "application/octet-stream",
+    ),
     "/models/{model}/challengers": (
         "Challengers of the serving model.",
         "application/json",
@@ -134,10 +151,21 @@ MODEL = {"name": "model", "in": "path", "required": True, "schema": {"type": "st
 
 
 class Kind(NamedTuple):
-    """The requests that a model takes: whether outcomes are classes, and the name of these."""
+    """The requests that a model takes.
+
+    Parameters
+    ----------
+    of_classes
+        Whether outcomes are classes.
+    target
+        The name of outcomes.
+    named
+        Whether outcomes are two labels as a file has named them.
+    """
 
     of_classes: bool
     target: str
+    named: bool = False
 
 
 def described(models: Mapping[str, Kind] | None = None) -> dict[str, Any]:
@@ -152,6 +180,8 @@ def described(models: Mapping[str, Kind] | None = None) -> dict[str, Any]:
         told = {name: given.get(name, schema) for name, schema in properties.items()}
         schema: dict[str, Any] = {"type": "object", "properties": told}
         schema |= {"required": required, "additionalProperties": False}
+        if action == "challengers":
+            schema |= NEW
         body: dict[str, Any] = {"application/json": {"schema": schema}}
         if action in ACTIONS:
             body["application/x-ndjson"] = {}
@@ -186,15 +216,20 @@ def fields(kinds: Iterable[Kind]) -> dict[str, Any]:
     kinds = list(kinds)
     if not kinds:
         return {}
-    classes = {kind.of_classes for kind in kinds}
+    kinds_of_learners = classes = {kind.of_classes for kind in kinds}
+    if any(kind.named for kind in kinds):
+        classes = {False, True}
     y = Y if classes == {False} else CLASS if classes == {True} else {"anyOf": [Y, CLASS]}
     called = {"propertyNames": {"not": {"enum": sorted({kind.target for kind in kinds})}}}
     learners = [
         name for name, kind in all_of("learners").items()
-        if bool(getattr(kind, "_of_classes", False)) in classes
+        if bool(getattr(kind, "_of_classes", False)) in kinds_of_learners
     ]  # fmt: skip
     learner = {"enum": learners, "description": "The name of the algorithm."}
-    return {"y": y, "x": X | {"oneOf": [NAMED | called, LISTED]}, "learner": learner}
+    found = {"y": y, "x": X | {"oneOf": [NAMED | called, LISTED]}, "learner": learner}
+    if True in kinds_of_learners:  # classes are not mixed
+        found["mixture"] = {"not": {}}
+    return found
 
 
 def said(words: str, media: str, schema: dict[str, Any] | None = None) -> dict[str, Any]:

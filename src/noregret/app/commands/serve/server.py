@@ -26,8 +26,10 @@ from noregret.app.commands.serve.hot import Header, Hot
 from noregret.app.commands.serve.interface import Kind, described, page
 from noregret.app.commands.serve.keys import ADMIN, ANY, Keys
 from noregret.app.commands.serve.watching import Watching
+from noregret.base.model_file import dumps
 from noregret.errors import NoRegretError
-from noregret.service.errors import Stopped
+from noregret.service.errors import NotCertified, Stopped
+from noregret.service.values import takes_names
 
 # The page takes nothing from elsewhere, and no other page shows it in a frame.
 PAGE_HEADERS = {
@@ -65,6 +67,7 @@ class Server:
             routes=[
                 Route("/models/{model}/certificate", self.certificate),
                 Route("/models/{model}/rows", self.rows),
+                Route("/models/{model}/start", self.start),
                 Route("/models/{model}/watch", self.watch),
                 *challenges.routes(self.desk_of),
                 Route("/models/{model}/{action}", self.act, methods=["POST"]),
@@ -162,16 +165,24 @@ class Server:
     async def certificate(self, request: Request) -> Response:
         """Certify what was served."""
         desk = self.desk_of(request, ADMIN)
-        key = request.query_params.get("key")
-        found = await desk.report(lambda: desk.service.certificate(key=key))
+        key, of = map(request.query_params.get, ("key", "of"))
+        found = await desk.report(lambda: desk.service.certificate(key=key, of=of))
         return Response(found.to_json(), media_type=JSON)
 
     async def rows(self, request: Request) -> Response:
         """Return the rows to verify a certificate with."""
         desk = self.desk_of(request, ADMIN)
-        target, key = self.target_of(request), request.query_params.get("key")
-        found = await desk.report(lambda: b"".join(desk.service.exported(target, key)))
+        target, (key, of) = self.target_of(request), map(request.query_params.get, ("key", "of"))
+        found = await desk.report(lambda: b"".join(desk.service.exported(target, key, of)))
         return Response(found, media_type=NDJSON)
+
+    async def start(self, request: Request) -> Response:
+        """Return the file of the trained model that the journal began with."""
+        desk = self.desk_of(request, ADMIN)
+        learner = desk.service.start
+        if learner is None:
+            raise NotCertified("the journal began with an untrained model: verify needs none")
+        return Response(dumps(learner), media_type="application/octet-stream")
 
     async def metrics(self, request: Request) -> Response:
         """Return the metrics for Prometheus."""
@@ -212,8 +223,9 @@ class Server:
         """Describe the interface for programs."""
         found = {}
         for name in self.visible(request):
-            fresh = self.desks[name].service.models.fresh
-            found[name] = Kind(bool(fresh._of_classes), self.targets.get(name, "y"))
+            fresh = self.desks[name].service.fresh
+            of_classes, target = bool(fresh._of_classes), self.targets.get(name, "y")
+            found[name] = Kind(of_classes, target, takes_names(fresh) and not of_classes)
         return as_json(described(found))
 
     async def page(self, request: Request) -> Response:

@@ -87,5 +87,6 @@ def verdict(verification: Verification) -> Text:
     of = count(len(verification.lines), "field")
     other = any(line.name == "data.digest" for line in failed)
     why = " These are not the data that the certificate was made from." if other else ""
-    why += "".join(f" {line.note}." for line in failed if line.note.startswith("The learner"))
+    notes = dict.fromkeys(line.note for line in failed if line.note.startswith("The learner"))
+    why += "".join(f" {note}." for note in notes)
     return Text(f"NOT CONFIRMED: {len(failed)} of {of}: {names}.{why}", "bold red")
