@@ -11,6 +11,7 @@ from noregret.linear.engine.served_rows import serve_rows
 from noregret.linear.learner import Learner
 from noregret.service.compiled.id_digests import digests_of
 from noregret.service.compiled.plain_lines import PlainLines
+from noregret.proof.game.served_loss import is_wrong
 from noregret.service.contenders import Contenders
 from noregret.service.errors import Conflict, Expired, ServiceError, UnknownId
 from noregret.service.events import Event, as_json
@@ -60,6 +61,9 @@ class Play:
         self.fresh = contenders.first.fresh
         self.refused = dict.fromkeys(REFUSALS, 0)
         self.repeated = 0
+        loss = self.fresh.engine.loss
+        self.of_labels = bool(loss.labels or self.fresh._of_classes)
+        self.mistakes = 0  # of served predictions, since the start
         self.now: float | None = None  # of the open transaction
         self.acts = {"predict": self.predict, "label": self.label, "learn": self.learn}
 
@@ -117,6 +121,8 @@ class Play:
         done = event._replace(example=as_read(event.example), outcome=y)
         done = self.contenders.learn(done)
         journal.add_label(done, body_of({"id": name, "y": y}) if body is None else body)
+        if self.of_labels:
+            self._judge(done)
         if event.key is not None:
             journal.count_key(event.key, 0, 1, done.loss)
         return answer_of(event)
@@ -141,6 +147,8 @@ class Play:
                   None, None, True, key, found.scores, y)
         )  # fmt: skip
         journal.add_learned(name, done.made, found.score, done.loss, body, extra_of(found))
+        if self.of_labels:
+            self._judge(done)
         if key is not None:
             journal.count_key(key, 1, 1, done.loss)
         chances = None if found.chances is None else dict(found.chances)
@@ -247,6 +255,11 @@ class Play:
             self._refuse("conflict", Conflict(f"id {event.id!r} was used for another request"))
         self.repeated += 1
         return answer_of(event)
+
+    def _judge(self, event: Event) -> None:
+        """Count a served prediction that was wrong."""
+        score = event.score if event.scores is None else dict(event.scores)
+        self.mistakes += is_wrong(self.fresh, score, event.outcome)
 
     def _refuse(self, why: str, error: ServiceError) -> None:
         self.refused[why] += 1

@@ -437,7 +437,10 @@ class Service:
         return self._stopped
 
     def metrics(self) -> dict[str, Any]:
-        """Return counts and losses so far; the loss is that of the predictions as served."""
+        """Return counts and losses so far; the loss is that of the predictions as served.
+
+        Refused and repeated requests, and mistakes, are counted since it was opened.
+        """
         with self._turn:
             found: dict[str, Any] = {
                 "predictions": self.journal.seq,
@@ -450,6 +453,8 @@ class Service:
                 "repeated": self.play.repeated,
                 "refused": dict(self.play.refused),
             }
+        if self.play.of_labels:
+            found["mistakes"] = self.play.mistakes
         if self.fresh.engine.loss.name == "square" and self.labels:
             found["rmse"] = math.sqrt(found["mean_loss"])
         return found
@@ -540,6 +545,19 @@ class Service:
             else:
                 played = self.contenders.played(of, key, past)
                 yield from self.contenders.mixtures[of].lines(played, target)
+
+    def waiting(self) -> tuple[float, float] | None:
+        """Return how many seconds the oldest label has been pending, and the middle one.
+
+        None if none is known: of predictions before the start, and of all but the last 65,536, it
+        is not.
+        """
+        with self._turn:
+            events = list(self.journal.waiting.values())
+            now = max(self.play.clock(), self.journal.time)
+        if not events:
+            return None
+        return now - events[0].time, now - events[len(events) // 2].time
 
     def keys(self, most: int = 100) -> list[dict[str, Any]]:
         """Return figures of the keys with the most predictions."""

@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 
 import noregret as nr
+from noregret.app.commands.serve.insight import members_of, standing_of
 from noregret.app.commands.serve.watching import earlier
 from tests.app.serve.running import Server
 from tests.thorough import THOROUGH, sized
@@ -91,6 +92,36 @@ def test_samples_go_on_after_a_restart(tmp_path: Path) -> None:
         assert [each.time for each in service.recent(1200.0, 100)] == [
             1004.75 + k / 4 for k in range(21)
         ]
+
+
+def test_what_takes_its_time(tmp_path: Path) -> None:
+    """Members of ``auto`` and of a mixture, regret so far, mistakes, and the age of what waits."""
+    now = [0.0]
+    with nr.Service(nr.Auto("logistic"), tmp_path / "s.db", clock=lambda: now[0]) as service:
+        assert service.waiting() is None
+        assert "no label came yet" in standing_of(service)["why"]
+        wrong = 0
+        for k in range(60):
+            now[0] += 1
+            served = service.predict({"a": k % 3}, id=str(k)).prediction
+            if k % 4:
+                service.label(str(k), k % 2 == 0)
+                wrong += served is not (k % 2 == 0)
+        assert service.waiting() == (59.0, 31.0)
+        assert service.metrics()["mistakes"] == wrong
+        found = members_of(service)
+        assert "Most weight is on" in found["words"]
+        assert 0 < sum(weight for _, weight, _ in found["members"]) <= 1 + 1e-9
+        standing = standing_of(service)
+        assert standing["regret"] == service.certificate().regret.upper
+        assert standing["labels"] == 45
+        service.challengers.add("other", nr.Logistic())
+        service.challengers.mix("team")
+        service.challengers.promote("team")
+        service.learn({"a": 1}, True)
+        names = [name for name, _, _ in members_of(service)["members"]]
+        assert names == ["first", "other"]
+        assert standing_of(service)["labels"] == 1
 
 
 def test_readers_that_do_not_read_stall_nothing(server: Server) -> None:

@@ -23,16 +23,16 @@ select,input,button{font:inherit;color:inherit;background:var(--card);border:1px
 .card span,.chart p{color:var(--soft);font-size:.85rem;margin:0}
 .charts{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(100%,320px),1fr));gap:12px}
 svg{display:block;width:100%;height:150px}
-.wide{margin-top:12px;overflow-x:auto}
+.wide{margin-top:12px;overflow-x:auto}.wide p{margin:0 0 6px;color:var(--soft);font-size:.85rem}
 table{border-collapse:collapse;width:100%;font-variant-numeric:tabular-nums}
 td,th{text-align:right;padding:3px 8px;white-space:nowrap;border-top:1px solid var(--line)}
-th{color:var(--soft);font-weight:500;border:0}td:first-child,th:first-child{text-align:left}
+th{color:var(--soft);font-weight:500;border:0}td:first-child,th:first-child{text-align:left;white-space:normal}
 a{color:var(--blue)}code{font-size:.85em;overflow-wrap:anywhere}
 """
 )
 SCRIPT = """
 const $ = id => document.getElementById(id), F = {time: 0};
-["predictions", "labels", "pending", "loss", "late_labels", "delay", "repeated"]
+["predictions", "labels", "pending", "loss", "late_labels", "delay", "mistakes"]
   .forEach((name, k) => F[name] = k + 1);
 let samples = [], reading = null, last = null;
 const number = v => v == null || !isFinite(v) ? "–" :
@@ -72,7 +72,9 @@ function series(figure, per) {
     if (!per) found.push([now[0], now[F[figure]]]);
     else {
       const by = now[F[per]] - before[F[per]];
-      if (by > 0) found.push([now[0], (now[F[figure]] - before[F[figure]]) / by]);
+      const more = now[F[figure]] - before[F[figure]];
+      if (by > 0 && now[F[figure]] != null && before[F[figure]] != null)
+        found.push([now[0], more / by]);
     }
   }
   return found;
@@ -82,6 +84,20 @@ function step(most, whole) {
   const base = 10 ** Math.floor(Math.log10(most / 3));
   const found = base * [1, 2, 5, 10].find(times => 3 * times * base >= most * (1 - 1e-9));
   return whole ? Math.max(1, found) : found;
+}
+// A time in words, and a loss as the figure that people know: RMSE for the square loss.
+const span = s => s < 90 ? Math.round(s) + " s" : s < 5400 ? Math.round(s / 60) + " min" :
+  s < 129600 ? Math.round(s / 3600) + " h" : Math.round(s / 86400) + " days";
+const shown = (loss, now) => now.rmse == null ? loss : Math.sqrt(loss);
+// The error over the last tenth of the labels on this page, divided by that of the 40 % before.
+function change(now) {
+  const last = samples.at(-1), count = last[F.labels] - samples[0][F.labels];
+  const at = share => samples.findLast(each => each[F.labels] <= last[F.labels] - share * count);
+  const first = at(.5), middle = at(.1);
+  if (!middle || middle[F.labels] - first[F.labels] < 50) return null;
+  const mean = (from, to) => (to[F.loss] - from[F.loss]) / (to[F.labels] - from[F.labels]);
+  const before = shown(mean(first, middle), now);
+  return before > 0 ? shown(mean(middle, last), now) / before : null;
 }
 const clock = t => new Date(t * 1000).toTimeString().slice(0, 8);
 function draw(id, lines, none, whole) {
@@ -120,6 +136,25 @@ function draw(id, lines, none, whole) {
           p => x(p[0]).toFixed(1) + "," + y(p[1]).toFixed(1)).join(" ")}"/>`;
   svg.innerHTML = out;
 }
+function regret(now) {
+  const found = now.standing;
+  if (found.regret == null) return found.why ? [card("–", "regret: " + found.why)] : [];
+  const by = found.best > 0 ? ", by " + percent(Math.abs(found.regret) / found.best) : "";
+  return [card(number(found.regret), "regret: " + (found.regret < 0 ? "less" : "more") +
+    " loss than the best in hindsight" + by + ", at label " + number(found.labels))];
+}
+function drift(now) {
+  const found = change(now);
+  return found == null ? [] :
+    [card(found.toFixed(2) + " ×", "the error before is the error now (drift)")];
+}
+// The share of right predictions since the first sample that has counted them.
+function accuracy() {
+  const first = samples.find(each => each[F.mistakes] != null), last = samples.at(-1);
+  const labels = first ? last[F.labels] - first[F.labels] : 0;
+  return labels ? 1 - (last[F.mistakes] - first[F.mistakes]) / labels : null;
+}
+const percent = share => share == null ? "–" : (100 * share).toFixed(1) + "%";
 function show(now) {
   last = now;
   $("charts").hidden = false;
@@ -127,18 +162,29 @@ function show(now) {
   const refused = Object.values(now.refused).reduce((a, b) => a + b, 0);
   $("cards").replaceChildren(
     card(number(now.predictions), "predictions"), card(number(now.labels), "labels learned"),
-    card(number(now.pending), "pending labels"),
+    card(number(now.pending), "pending labels" + (!now.waiting ? "" :
+      ": the oldest for " + span(now.waiting[0]) + ", half for " + span(now.waiting[1]))),
+    now.mistakes != null ? card(percent(accuracy()), "accuracy of served predictions") :
     now.rmse == null ? card(number(now.mean_loss), "mean loss of served predictions")
                      : card(number(now.rmse), "RMSE of served predictions"),
+    ...regret(now), ...drift(now),
     card(late, "of labels came late"), card(number(refused), "requests refused"));
   $("learner").textContent = now.learner;
   draw("requests", [
     {points: series("predictions", "time"), colour: "var(--blue)"},
     {points: series("labels", "time"), colour: "var(--orange)", dash: "5 3"}], "no data yet");
-  draw("losses", [{points: series("loss", "labels"), colour: "var(--green)"}],
+  const wrong = now.mistakes == null ? [] : series("mistakes", "labels");
+  $("losses-title").textContent = now.mistakes != null ? "Accuracy" : now.rmse != null ? "RMSE" :
+    "Mean loss";
+  draw("losses", [{points: now.mistakes != null ? wrong.map(p => [p[0], 1 - p[1]]) :
+    series("loss", "labels").map(p => [p[0], shown(p[1], now)]), colour: "var(--green)"}],
     samples.length ? "no labels since " + clock(samples[0][0]) : "no data yet");
   draw("pending", [{points: series("pending"), colour: "var(--violet)"}], "no data yet", true);
-  table("challengers", ["challenger", "labels", "mean loss", "mean loss of " + now.serving,
+  const found = now.found.members || [];
+  $("words").textContent = now.found.words || "";
+  table("members", ["member", "weight", "mean loss"], found.map(m =>
+    [m[0], percent(m[1]), number(m[2])]));
+  table("challengers", ["challenger", "labels", "mean loss", "that of " + now.serving,
     "p better", "p worse"], Object.entries(now.challengers).map(([name, c]) =>
     [name, number(c.rounds), number(c.challenger), number(c.champion), number(c.p_better),
      number(c.p_worse)]));
@@ -222,8 +268,8 @@ CHARTS = (
 def dashboard() -> str:
     """Return the page, which is the same for every server."""
     charts = "".join(
-        f'<div class="chart"><h2>{title}</h2><p>{words}</p><svg id="{name}" role="img"'
-        f' aria-label="{title}"></svg></div>'
+        f'<div class="chart"><h2 id="{name}-title">{title}</h2><p>{words}</p>'
+        f'<svg id="{name}" role="img" aria-label="{title}"></svg></div>'
         for name, title, words in CHARTS
     )
     return (
@@ -235,6 +281,8 @@ def dashboard() -> str:
         ' placeholder="API key" aria-label="API key"> <button>Sign in</button></form>'
         '<a href="api">API</a></header><p><code id="learner"></code></p>'
         f'<div class="cards" id="cards"></div><div class="charts" id="charts" hidden>{charts}</div>'
+        '<div class="wide" id="members" hidden><h2>Members</h2><p id="words"></p><table></table>'
+        "</div>"
         '<div class="wide" id="challengers" hidden><h2>Challengers</h2><table></table></div>'
         '<div class="wide" id="keys" hidden><h2>Keys</h2><table></table></div></main>'
         f"<script>{SCRIPT}</script>"

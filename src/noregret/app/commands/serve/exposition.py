@@ -47,6 +47,11 @@ def lines(
         yield from head(name, kind, words)
         for model, found in models.items():
             yield f"noregret_{name}{labels(model=model)} {found[key]}"
+    judged = {model: found["mistakes"] for model, found in models.items() if "mistakes" in found}
+    if judged:
+        yield from head("mistakes_total", "counter", "Served predictions of the wrong label.")
+    for model, count in judged.items():
+        yield f"noregret_mistakes_total{labels(model=model)} {count}"
     yield from head("refused_total", "counter", "Requests refused, by reason.")
     for model, found in models.items():
         for why, count in found["refused"].items():

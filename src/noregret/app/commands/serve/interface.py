@@ -226,7 +226,11 @@ def fields(kinds: Iterable[Kind]) -> dict[str, Any]:
         if bool(getattr(kind, "_of_classes", False)) in kinds_of_learners
     ]  # fmt: skip
     learner = {"enum": learners, "description": "The name of the algorithm."}
-    found = {"y": y, "x": X | {"oneOf": [NAMED | called, LISTED]}, "learner": learner}
+    found: dict[str, Any] = {
+        "y": y,
+        "x": X | {"oneOf": [NAMED | called, LISTED]},
+        "learner": learner,
+    }
     if True in kinds_of_learners:  # classes are not mixed
         found["mixture"] = {"not": {}}
     return found

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import math
 import time
 from collections import deque
 from collections.abc import AsyncIterator, Mapping, Sequence
@@ -13,17 +14,18 @@ import msgspec
 from starlette.responses import StreamingResponse
 
 from noregret.app.commands.serve.desk import Desk
+from noregret.app.commands.serve.insight import Insight
 from noregret.service.events import Totals
 
 # Seconds between samples, and the number of samples that are kept: at most twenty minutes.
 PERIOD, MAX_SAMPLES = 1.0, 1200
 # Transactions to take earlier samples from, when a server starts.
 MAX_EARLIER = 20_000
-# Keys in the table, and samples between two counts of them: these read the whole journal.
-MAX_KEYS, KEYS_EVERY = 20, 30
+# Keys in the table, and samples between two counts of them and of what else takes its time.
+MAX_KEYS, KEYS_EVERY = 20, 10
 # Dashboards that may be open at the same time.
 MAX_WATCHERS = 50
-FIGURES = ("predictions", "labels", "pending", "loss", "late_labels", "delay", "repeated")
+FIGURES = ("predictions", "labels", "pending", "loss", "late_labels", "delay", "mistakes")
 encode = msgspec.json.Encoder().encode
 
 
@@ -42,6 +44,7 @@ class Watch:
         self.now: dict[str, Any] = {}
         self.news = asyncio.Event()
         self.keys: list[dict[str, Any]] = []
+        self.insight = Insight(desk)
         self.count = self.watchers = 0
         self.ended = False
 
@@ -58,14 +61,19 @@ class Watch:
         found = await self.desk.do(service.metrics)
         if self.count % KEYS_EVERY == 0 and self.watched:
             self.keys = await self.desk.do(lambda: service.keys(MAX_KEYS))
+            await self.insight.refresh()
         self.count += self.watched
-        self.samples.append([time.time(), *(float(found[name]) for name in FIGURES)])
+        figures = (float(found.get(name, math.nan)) for name in FIGURES)
+        self.samples.append([time.time(), *figures])
         self.now = found | {
             "learner": repr(service.models.fresh),
             "stopped": service.stopped,
             "serving": service.challengers.serving,
             "challengers": await self.desk.do(service.challengers.comparison),
             "keys": self.keys,
+            "waiting": await self.desk.do(service.waiting) if self.watched else None,
+            "loss_name": service.fresh.engine.loss.name,
+            **self.insight.now,
         }
         news, self.news = self.news, asyncio.Event()
         news.set()
@@ -148,7 +156,7 @@ def earlier(found: Sequence[Totals]) -> list[list[float]]:
             samples.pop()
         pending = end.predictions - end.labels
         sample = end.time, end.predictions, end.labels, pending, end.loss, end.late, end.delay
-        samples.append([*map(float, sample), 0.0])
+        samples.append([*map(float, sample), math.nan])
     return samples
 
 
