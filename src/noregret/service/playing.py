@@ -9,9 +9,9 @@ import numpy as np
 from noregret.errors import NoRegretError
 from noregret.linear.engine.served_rows import serve_rows
 from noregret.linear.learner import Learner
+from noregret.proof.game.served_loss import is_wrong
 from noregret.service.compiled.id_digests import digests_of
 from noregret.service.compiled.plain_lines import PlainLines
-from noregret.proof.game.served_loss import is_wrong
 from noregret.service.contenders import Contenders
 from noregret.service.errors import Conflict, Expired, ServiceError, UnknownId
 from noregret.service.events import Event, as_json
