@@ -14,8 +14,6 @@ guard keeps the output at most 0.8 dB above the microphone signal, block by bloc
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
-from contextlib import contextmanager
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
@@ -133,8 +131,12 @@ class Canceller:
 
     def reset(self) -> None:
         """Reset to the initial state."""
-        with self._alone():
-            self._begin()
+        with Inside():
+            self._take()
+            try:
+                self._begin()
+            finally:
+                self._free.release()
 
     def _begin(self) -> None:
         """Create all parts."""
@@ -146,7 +148,7 @@ class Canceller:
         self._guard, self._linear_guard = (Guard(self.rate, self.block) for _ in range(2))
         most = math.floor(MAX_KEPT_SECONDS / seconds) * self.block
         self.kept = Kept(most if self.certify else 0)
-        self.linear: Floats = np.zeros(0)
+        self._linear: Singles = np.zeros(0, np.float32)
 
     def process(self, far: ArrayLike, mic: ArrayLike) -> NDArray[Any]:
         """Return a block of the microphone without the echo of the far end.
@@ -166,12 +168,12 @@ class Canceller:
         """
         heard = signal("mic", mic)
         said = self._far(far)
-        for name, array in (("far", said), ("mic", heard)):
-            if len(array) != self.block:
-                raise ValueError(
-                    f"{name} has {len(array):,} samples: a block has {self.block:,} (process_many"
-                    " takes recordings of any length)"
-                )
+        if not len(said) == len(heard) == self.block:
+            name, array = ("mic", heard) if len(said) == self.block else ("far", said)
+            raise ValueError(
+                f"{name} has {len(array):,} samples: a block has {self.block:,} (process_many"
+                " takes recordings of any length)"
+            )
         return self._played(said, heard, np.asarray(mic).dtype)
 
     def process_many(self, far: ArrayLike, mic: ArrayLike) -> NDArray[Any]:
@@ -188,7 +190,7 @@ class Canceller:
             np.pad(heard, (0, length - len(heard))),
             np.asarray(mic).dtype,
         )
-        self.linear = self.linear[: len(heard)]
+        self._linear = self._linear[: len(heard)]
         return out[: len(heard)]
 
     def _far(self, far: ArrayLike) -> Singles:
@@ -198,21 +200,17 @@ class Canceller:
 
     def _played(self, far: Singles, mic: Singles, dtype: np.dtype[Any]) -> NDArray[Any]:
         """Return the output of whole blocks, in the type of the microphone."""
-        with self._alone():
-            return self._heard(far, mic, dtype)
-
-    @contextmanager
-    def _alone(self) -> Iterator[None]:
-        """Raise an error if another thread uses the canceller."""
         with Inside():  # a fork waits until the lock is free: the copy has no thread to release it
-            if not self._free.acquire(blocking=False):
-                raise NoRegretError(
-                    "another thread is playing in this canceller", "give each its own"
-                )
+            self._take()
             try:
-                yield
+                return self._heard(far, mic, dtype)
             finally:
                 self._free.release()
+
+    def _take(self) -> None:
+        """Raise an error if another thread uses the canceller."""
+        if not self._free.acquire(blocking=False):
+            raise NoRegretError("another thread is playing in this canceller", "give each its own")
 
     def _heard(self, far: Singles, mic: Singles, dtype: np.dtype[Any]) -> NDArray[Any]:
         heard, left, out = (np.empty_like(mic) for _ in range(3))
@@ -224,9 +222,9 @@ class Canceller:
         self._guard.run(mic, out)
         if self.suppress:
             self._linear_guard.run(mic, left)
-            self.linear = left.astype(np.float64)
+            self._linear = left
         else:
-            self.linear = out.astype(np.float64)
+            self._linear = out.copy()
         return as_type(out, dtype)
 
     def _learn(self, far: Singles, mic: Singles, heard: Singles, left: Singles) -> None:
@@ -239,6 +237,11 @@ class Canceller:
             self.kept.add(said, heard[:room], left[:room], self._begins)
         if room < len(mic):
             self._path.run(far[room:], mic[room:], heard[room:], left[room:])
+
+    @property
+    def linear(self) -> Floats:
+        """What the linear part alone would have sent, of the samples processed last."""
+        return self._linear.astype(np.float64)
 
     @property
     def delay(self) -> float | None:
@@ -314,18 +317,17 @@ def signal(name: str, values: ArrayLike, channels: int = 1) -> Singles:
     array = np.asarray(values)
     if array.dtype == np.int16:
         array = array.astype(np.float32) / np.float32(FULL_SCALE_16_BIT)
-    elif array.dtype not in (np.float32, np.float64):
+    elif array.dtype not in (np.float64, np.float32):
         raise TypeError(
             f"{name} must be an array of float32, float64 or int16: got {array.dtype} (scale"
             " others to -1..1 as floats)"
         )
-    shapes = "(samples,)" if channels == 1 else f"(samples, {channels})"
     rows = array.ndim == 2 and array.shape[1] == channels and name == "far"
     if not rows and (array.ndim != 1 or channels > 1):
+        shapes = "(samples,)" if channels == 1 else f"(samples, {channels})"
         raise ValueError(f"{name} must be of shape {shapes}: got {array.shape}")
-    wrong = ~(np.abs(array) <= MAX_SAMPLE)
-    if wrong.any():
-        at = np.argwhere(wrong)[0]
+    if not np.abs(array).max(initial=0.0) <= MAX_SAMPLE:
+        at = np.argwhere(~(np.abs(array) <= MAX_SAMPLE))[0]
         raise ValueError(
             f"{name}, sample {at[0] + 1:,}: {array[tuple(at)]!r} is no sample: full scale is 1,"
             f" and at most {MAX_SAMPLE:g} is taken"

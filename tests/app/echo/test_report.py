@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from noregret.app.report.echo.charts import grouped
 from noregret.app.report.echo.html import page
+from noregret.app.report.echo.words import helped_by
 from noregret.app.report.page.png import colours, png
 from noregret.echo import cancel_file, demo_signals, write_sound
 from noregret.echo.result import EchoResult, Known
@@ -165,6 +166,17 @@ def test_the_page_shows_the_figures(results: dict[str, EchoResult]) -> None:
     ):
         assert figure in text
     assert "no echo" in page(results["silent"])
+
+
+def test_the_near_voice_is_not_called_echo(results: dict[str, EchoResult]) -> None:
+    """Without frames of echo alone, the figure includes the near voice, and says so."""
+    result = results["usual"]
+    nothing_alone = replace(result.levels, alone=np.zeros_like(result.levels.alone))
+    for levels, mixed in ((result.levels, False), (nothing_alone, True)):
+        verdict = helped_by(replace(result, levels=levels, known=None))
+        assert verdict is not None
+        assert ("near voice included" in verdict.words) == mixed
+        assert ("less echo" in verdict.words) != mixed
 
 
 def test_pictures_of_before_and_after_share_one_scale(results: dict[str, EchoResult]) -> None:

@@ -63,6 +63,9 @@ def helped_by(result: EchoResult) -> Verdict | None:
         return None
     how = "less" if found.best_known >= 0 else "more"
     words = f"{decibel(abs(found.best_known))} {how} echo than in the untouched microphone signal"
+    if found.alone is None:
+        words = f"{decibel(abs(found.best_known))} {how} sound than in the untouched microphone"
+        words += " signal while the far end speaks, the near voice included"
     compared = [Plain(10 ** (-found.best_known / 10), words)]
     if result.known is not None:
         was, now = result.known.before, result.known.after
