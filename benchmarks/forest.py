@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 from river import forest
+from scipy import sparse
 
 import noregret
 from benchmarks._data import regression
@@ -29,12 +30,31 @@ SETS = ("flights", "flights, late", "bikes", "bikes, raw", "elec2", "bananas", "
 
 def run(quick: bool) -> Iterator[Row]:
     X, y = regression(500 if quick else 5000, COLUMNS)
+    yield wide(500 if quick else 5000)
     yield from compared("20 dense features", dense(X, y), 0 if quick else AT_LEAST)
     sets = real()
     for name in SETS:
         if name in sets:
             rows = sets[name]()
             yield from compared(name, rows.first(300 if quick else 10_000), None)
+
+
+def wide(rows: int) -> Row:
+    """Compare the times on rows with as many words each, from 300 words and from 30,000."""
+    rng, spent = np.random.default_rng(0), []
+    at = np.sort(rng.permuted(np.tile(np.arange(300), (rows, 1)), axis=1)[:, :20])
+    y = (at < 75).sum(axis=1) > 5
+    for apart in (1, 100):
+        starts = np.arange(rows + 1) * at.shape[1]
+        X = sparse.csr_matrix((np.ones(at.size), at.ravel() * apart, starts), (rows, 300 * apart))
+        learner = noregret.MondrianForest(loss="logistic", trees=TREES)
+        began = time.process_time()
+        learner.play_many(X, y)
+        spent.append(time.process_time() - began)
+    per_row = [duration(seconds / rows) for seconds in spent]
+    work = f"20 words of 30,000 beside 20 of 300, {TREES} trees, {rows:,} rows, time per row"
+    ratio = spent[1] / spent[0]
+    return Row(work, per_row[1], per_row[0], f"{ratio:.2f}× the time", "≤ 1.5×", ratio <= 1.5)
 
 
 def compared(name: str, rows: Set, at_least: float | None) -> Iterator[Row]:

@@ -96,6 +96,8 @@ void noregret_forest_end(noregret_forest* f)
     free(f->column);
     free(f->row);
     free(f->rates);
+    free(f->nonzero);
+    free(f->seen);
     free(f->said);
     memset(f, 0, sizeof *f);
 }
@@ -107,11 +109,15 @@ static void spread(const noregret_forest* f, noregret_tree* t, int class_room, p
         const double* from = t->node + k * f->stride;
         double* to = t->node + k * stride;
         const double* low = from + FOREST_FIELDS + f->class_room;
-        memmove(to + FOREST_FIELDS + class_room + width, low + f->width, f->width * sizeof(double));
-        memmove(to + FOREST_FIELDS + class_room, low, f->width * sizeof(double));
+        if (f->wide)
+            memmove(to + FOREST_FIELDS + class_room, low, 3 * FOREST_SLOTS * sizeof(double));
+        else {
+            memmove(to + FOREST_FIELDS + class_room + width, low + f->width, f->width * sizeof(double));
+            memmove(to + FOREST_FIELDS + class_room, low, f->width * sizeof(double));
+        }
         memmove(to, from, (FOREST_FIELDS + f->class_room) * sizeof(double));
         /* A feature that joins was absent, that is, 0, in all rows so far. */
-        for (ptrdiff_t j = f->width; j < width; j++)
+        for (ptrdiff_t j = f->width; !f->wide && j < width; j++)
             to[FOREST_FIELDS + class_room + j] = to[FOREST_FIELDS + class_room + width + j] = 0;
         for (int c = f->class_room; c < class_room; c++)
             to[FOREST_FIELDS + c] = 0;
@@ -126,16 +132,28 @@ static int larger(double** array, ptrdiff_t numbers)
     return made != NULL;
 }
 
+static int listed(int32_t** array, ptrdiff_t numbers)
+{
+    int32_t* made = realloc(*array, (numbers + 1) * sizeof(int32_t));
+    if (made != NULL)
+        *array = made;
+    return made != NULL;
+}
+
 int noregret_forest_widen(noregret_forest* f, ptrdiff_t features, int classes)
 {
-    ptrdiff_t width = f->width;
+    ptrdiff_t width = f->width, columns = f->columns, boxed = features;
     int class_room = f->class_room > 0 ? f->class_room : 1;
-    if (width < features)
-        width = features > width + width / 2 ? features : width + width / 2;
+    if (f->edition > 1 && boxed > FOREST_DENSE)
+        boxed = FOREST_DENSE; /* until the first wide row is learned */
+    if (width < boxed && !f->wide)
+        width = boxed > width + width / 2 ? boxed : width + width / 2;
+    if (columns < features)
+        columns = features > columns + columns / 2 ? features : columns + columns / 2;
     while (class_room < classes)
         class_room *= 2;
-    if (f->stride == 0 || width > f->width || class_room > f->class_room) {
-        ptrdiff_t stride = FOREST_FIELDS + class_room + 2 * width, before = f->width;
+    if (f->stride == 0 || width > f->width || columns > f->columns || class_room > f->class_room) {
+        ptrdiff_t stride = FOREST_FIELDS + class_room + (f->wide ? 3 * FOREST_SLOTS : 2 * width), before = f->columns;
         for (int i = 0; i < f->trees; i++) {
             double* node;
             if (f->tree[i].room == 0)
@@ -144,12 +162,17 @@ int noregret_forest_widen(noregret_forest* f, ptrdiff_t features, int classes)
                 return 0;
             f->tree[i].node = node;
         }
-        if (!larger(&f->column, COLUMN_FIELDS * width) || !larger(&f->row, width) || !larger(&f->rates, width) ||
+        if (!listed(&f->nonzero, columns) || !listed(&f->seen, columns))
+            return 0;
+        if (!larger(&f->column, COLUMN_FIELDS * columns) || !larger(&f->row, columns) || !larger(&f->rates, columns) ||
             !larger(&f->said, says(f, class_room) + class_room))
             return 0;
         for (int i = 0; i < f->trees; i++)
             spread(f, &f->tree[i], class_room, width, stride);
-        memset(f->column + COLUMN_FIELDS * before, 0, COLUMN_FIELDS * (width - before) * sizeof(double));
+        memset(f->column + COLUMN_FIELDS * before, 0, COLUMN_FIELDS * (columns - before) * sizeof(double));
+        memset(f->row + before, 0, (columns - before) * sizeof(double));
+        memset(f->rates + before, 0, (columns - before) * sizeof(double));
+        f->columns = columns;
         f->width = width;
         f->class_room = class_room;
         f->stride = stride;
@@ -248,6 +271,12 @@ static double potential(const noregret_forest* f)
 
 void noregret_forest_predict(const noregret_forest* f, const double* row, double* said, double* out)
 {
+    noregret_row all = {row, NULL, f->features};
+    noregret_forest_predict_row(f, &all, said, out);
+}
+
+void noregret_forest_predict_row(const noregret_forest* f, const noregret_row* row, double* said, double* out)
+{
     int own_wide = FOREST_RATES * outputs(f);
     for (int k = 0; k < 2 * own_wide; k++)
         said[k] = 0;
@@ -300,6 +329,10 @@ static void measure(noregret_forest* f, double y)
     double t = (double)f->rounds, above = y - f->outcome_mean;
     f->outcome_mean += above / t;
     f->outcome_spread += above * (y - f->outcome_mean);
+    if (f->wide) {
+        noregret_wide_measure(f, y);
+        return;
+    }
     for (ptrdiff_t j = 0; j < f->features; j++) {
         double* s = f->column + COLUMN_FIELDS * j;
         double x = f->row[j], off = x - s[COLUMN_MEAN];
@@ -360,6 +393,8 @@ int noregret_forest_learn(noregret_forest* f, double y, int foreseen)
 {
     int n = noregret_forest_members(f), wide = outputs(f), c = f->classes ? (int)y : 0;
     if (!noregret_forest_reserve(f, &foreseen))
+        return 0;
+    if (f->edition > 1 && f->features > FOREST_DENSE && !f->wide && !noregret_wide_begin(f))
         return 0;
     double *served = f->said + noregret_forest_says(f), lost, before = 0;
     if (foreseen)

@@ -1,10 +1,10 @@
-from libc.stdint cimport uint64_t
+from libc.stdint cimport int32_t, uint64_t
 
 from noregret.linear.engine.engine cimport Engine, Row
 
 
 cdef extern from "forest.h" nogil:
-    int FOREST_RATES, FOREST_FIELDS, COLUMN_FIELDS, PARENT, LEFT, RIGHT, FEATURE, TIME, STOP, GO
+    int FOREST_RATES, FOREST_FIELDS, FOREST_DENSE, FOREST_SLOTS, COLUMN_FIELDS, PARENT, LEFT, RIGHT, FEATURE, TIME, STOP, GO
     int BEST_LOSS, BEST_PRICE, BEST_LEAVES, BEST_EXCESS, BEST_LEAST, BEST_FIELDS
     ctypedef struct noregret_tree:
         double* node
@@ -14,7 +14,8 @@ cdef extern from "forest.h" nogil:
     ctypedef struct noregret_forest:
         noregret_tree* tree
         int edition, trees, old, classes, class_room
-        Py_ssize_t budget, features, width, stride
+        Py_ssize_t budget, features, width, columns, stride
+        int wide
         long long rounds
         double low, high, near, far, scale, growth
         double* column
@@ -23,7 +24,13 @@ cdef extern from "forest.h" nogil:
         double* paid
         double* prior
         double* before
+        double most, best, shares, measured
         double* row
+        double* rates
+        int32_t* nonzero
+        int32_t* seen
+        Py_ssize_t known
+        Py_ssize_t present
         double* said
         double outcome_mean, outcome_spread
     int noregret_forest_begin(noregret_forest* f, int trees, Py_ssize_t budget, int classes, uint64_t seed, int edition)
@@ -34,20 +41,22 @@ cdef extern from "forest.h" nogil:
     int noregret_forest_members(const noregret_forest* f)
     Py_ssize_t noregret_forest_says(const noregret_forest* f)
     void noregret_forest_predict(const noregret_forest* f, const double* row, double* said, double* out)
+    ctypedef struct noregret_row:
+        const double* values
+        const int32_t* at
+        Py_ssize_t count
+    void noregret_forest_predict_row(const noregret_forest* f, const noregret_row* row, double* said, double* out)
     int noregret_forest_reserve(noregret_forest* f, int* foreseen)
     noregret_forest* noregret_forest_new(int trees, Py_ssize_t budget, int classes, uint64_t seed)
     void noregret_forest_delete(noregret_forest* f)
     Py_ssize_t noregret_forest_bytes(const noregret_forest* f)
     Py_ssize_t noregret_forest_pack(const noregret_forest* f, char* out)
     noregret_forest* noregret_forest_unpack(const char* at)
+    int noregret_wide_begin(noregret_forest* f)
     int noregret_forest_learn(noregret_forest* f, double y, int foreseen)
     void noregret_tree_learn(noregret_forest* f, noregret_tree* t, const double* row, double y)
     double noregret_forest_unit(const noregret_forest* f)
     void noregret_tree_best(const noregret_forest* f, noregret_tree* t, double unit, double* out)
-
-
-cdef enum:
-    MAX_SPLIT = 256  # features that trees split by: the first ones
 
 
 # The trees of a forest, for engines that have forests as members. Rounds have no Python objects, and no allocation
@@ -58,7 +67,7 @@ cdef enum:
 #
 # `out` has room for one number, or for a probability per class (2 for labels). Outcomes are numbers, or classes 0, 1, ….
 # A row is dense or sparse, with indices that increase; those beyond forest.features are not used. resize() says how many
-# features there are, before the first row that has them. predict() changes nothing, and may be called in between.
+# features there are, before the first row that has them. With more than FOREST_DENSE of them, rounds cost what is not 0. predict() changes nothing, and may be called in between.
 # get_state() and take() have the state as arrays; as trees grow, it is not a fixed list of StateParts.
 cdef class Grove:
     cdef noregret_forest forest
@@ -66,7 +75,8 @@ cdef class Grove:
     cdef bint foreseen  # whether the next row to learn was predicted by foresee()
 
     cdef int resize(self, Py_ssize_t size) except -1
-    cdef void take_row(self, const Row* row, double* out) noexcept nogil
+    cdef Py_ssize_t split(self, Py_ssize_t size) noexcept nogil
+    cdef void take_row(self, const Row* row) noexcept nogil
     cdef void foresee(self, const Row* row, double* out) noexcept nogil
     cdef bint predict(self, const Row* row, double* out) noexcept nogil
     cdef int learn(self, const Row* row, double y) noexcept nogil

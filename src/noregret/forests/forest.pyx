@@ -49,42 +49,53 @@ cdef class Grove:
         noregret_forest_end(&self.forest)
 
     cdef int resize(self, Py_ssize_t size) except -1:
-        """Make room for features; the first ones only, if there are too many."""
+        """Make room for features; in edition 1 the first ones only, if there are too many."""
         cdef Py_ssize_t before = self.forest.features, j
-        if not noregret_forest_widen(&self.forest, min(size, MAX_SPLIT), self.forest.classes):
+        if not noregret_forest_widen(&self.forest, self.split(size), self.forest.classes):
             raise MemoryError("no memory left for the boxes of the nodes")
         for j in range(self.forest.features, before):  # refused features leave nothing behind
             memset(self.forest.column + COLUMN_FIELDS * j, 0, COLUMN_FIELDS * sizeof(double))
         return 0
 
-    cdef void take_row(self, const Row* row, double* out) noexcept nogil:
-        """Write the row out, absent features as 0."""
+    cdef Py_ssize_t split(self, Py_ssize_t size) noexcept nogil:
+        """Return how many of so many features trees split by."""
+        return size if self.forest.edition > 1 else min(size, FOREST_DENSE)
+
+    cdef void take_row(self, const Row* row) noexcept nogil:
+        """Write the row out for learning, absent features as 0."""
         cdef Py_ssize_t k, i, n = self.forest.features
-        memset(out, 0, n * sizeof(double))
+        for k in range(self.forest.present):
+            self.forest.row[self.forest.nonzero[k]] = 0
+        self.forest.present = 0
+        if not self.forest.wide:
+            memset(self.forest.row, 0, n * sizeof(double))
         for k in range(row.count):
             i = position(row, k)
             if i >= n:
                 break
-            out[i] = row.values[k]
+            self.forest.row[i] = row.values[k]
+            if n > FOREST_DENSE and row.values[k] != 0:
+                self.forest.nonzero[self.forest.present] = <int32_t> i
+                self.forest.present += 1
 
     cdef void foresee(self, const Row* row, double* out) noexcept nogil:
         """Fill in the prediction, or the probabilities of the classes, of a row that is learned next."""
-        self.take_row(row, self.forest.row)
+        self.take_row(row)
         noregret_forest_predict(&self.forest, self.forest.row, self.forest.said, out)
         self.foreseen = True
 
     cdef bint predict(self, const Row* row, double* out) noexcept nogil:
         """Do the same, and change nothing; return False if there is no memory."""
-        cdef double[MAX_SPLIT] dense
         cdef double[MAX_LISTED] few
+        cdef noregret_row given
         cdef Py_ssize_t said_room = noregret_forest_says(&self.forest)
         cdef double* said = few
         if said_room > MAX_LISTED:
             said = <double*> malloc(said_room * sizeof(double))
         if said == NULL:
             return False
-        self.take_row(row, dense)
-        noregret_forest_predict(&self.forest, dense, said, out)
+        given.values, given.at, given.count = row.values, row.indices, row.count
+        noregret_forest_predict_row(&self.forest, &given, said, out)
         if said != few:
             free(said)
         return True
@@ -94,7 +105,7 @@ cdef class Grove:
         cdef bint foreseen = self.foreseen
         self.foreseen = False
         if not foreseen:
-            self.take_row(row, self.forest.row)
+            self.take_row(row)
         return FINE if noregret_forest_learn(&self.forest, y, foreseen) else NO_MEMORY
 
     # Findings.
@@ -133,7 +144,8 @@ cdef class Grove:
         cdef double[:, ::1] table
         cdef Py_ssize_t k, own = FOREST_FIELDS + f.class_room
         cdef Py_ssize_t counts = max(1, f.classes)
-        cdef Py_ssize_t wide = FOREST_FIELDS + counts + 2 * f.features
+        cdef Py_ssize_t boxed = min(f.features, FOREST_DENSE)
+        cdef Py_ssize_t wide = FOREST_FIELDS + counts + (3 * FOREST_SLOTS if f.wide else 2 * boxed)
         cdef int i
         made = []
         for i in range(f.trees):
@@ -141,9 +153,11 @@ cdef class Grove:
             for k in range(f.tree[i].count):
                 node = f.tree[i].node + k * f.stride
                 memcpy(&table[k, 0], node, (FOREST_FIELDS + counts) * sizeof(double))
-                if f.features:
-                    memcpy(&table[k, FOREST_FIELDS + counts], node + own, f.features * sizeof(double))
-                    memcpy(&table[k, FOREST_FIELDS + counts + f.features], node + own + f.width, f.features * sizeof(double))
+                if f.wide:
+                    memcpy(&table[k, FOREST_FIELDS + counts], node + own, 3 * FOREST_SLOTS * sizeof(double))
+                elif boxed:
+                    memcpy(&table[k, FOREST_FIELDS + counts], node + own, boxed * sizeof(double))
+                    memcpy(&table[k, FOREST_FIELDS + counts + boxed], node + own + f.width, boxed * sizeof(double))
             made.append(np.asarray(table))
         return made
 
@@ -168,6 +182,11 @@ cdef class Grove:
             "columns": columns,
             "outcomes": np.array([<double> f.rounds, f.low, f.high, f.scale, f.outcome_mean, f.outcome_spread]),
             **({"interval": np.array([f.near, f.far, f.growth])} if f.edition > 1 else {}),
+            **({
+                "wide": np.array([f.most, f.best, f.shares, f.measured]),
+                "seen": np.array([<double> f.seen[k] for k in range(f.known)]),
+                "rates": np.array([f.rates[f.seen[k]] for k in range(f.known)]),
+            } if f.wide else {}),
         }
 
     def take(self, arrays, Py_ssize_t size, Py_ssize_t classes):
@@ -175,7 +194,7 @@ cdef class Grove:
         trees, nodes, seed, first, edition = self.params
         cdef Grove made = Grove(trees, nodes, seed, first, edition)
         cdef noregret_forest* f = &made.forest
-        cdef Py_ssize_t n = min(size, MAX_SPLIT), counts, wide, at = 0, k, own
+        cdef Py_ssize_t n = made.split(size), counts, wide, at = 0, k, own, boxed = min(n, FOREST_DENSE)
         cdef double[:, ::1] table
         cdef int i
         if first and classes != first:
@@ -183,8 +202,10 @@ cdef class Grove:
         if not noregret_forest_widen(f, n, <int> classes):
             raise MemoryError("no memory left for the nodes")
         f.classes = <int> classes
+        if "wide" in arrays and ("seen" not in arrays or n <= FOREST_DENSE or not noregret_wide_begin(f)):
+            raise ValueError("the state's features make no sense")
         counts, own = max(1, f.classes), FOREST_FIELDS + f.class_room
-        wide = FOREST_FIELDS + counts + 2 * n
+        wide = FOREST_FIELDS + counts + (3 * FOREST_SLOTS if f.wide else 2 * boxed)
         per_tree = np.asarray(arrays.get("counts", ()))
         if per_tree.shape != (f.trees,) or not ((per_tree >= 0) & (per_tree <= nodes) & (per_tree == np.floor(per_tree))).all():
             raise ValueError("the state's numbers of nodes make no sense")
@@ -192,7 +213,18 @@ cdef class Grove:
             "nodes": int(per_tree.sum()) * wide, "counts": f.trees, "random": 2 * f.trees, "since": f.trees,
             **dict.fromkeys(("paid", "priors", "before"), noregret_forest_members(f)), "fresh": 3,
             "columns": COLUMN_FIELDS * n, "outcomes": len(WHOLE), **({"interval": 3} if edition > 1 else {}),
+            **({"wide": 4, "seen": np.size(arrays["seen"]), "rates": np.size(arrays["seen"])} if f.wide else {}),
         })
+        if f.wide:
+            seen, rates = arrays["seen"], arrays["rates"]
+            fits = ((seen >= 0) & (seen < n) & (seen == np.floor(seen))).all() and len(np.unique(seen)) == len(seen)
+            if not (fits and (rates >= 0).all() and (arrays["wide"] >= 0).all()):
+                raise ValueError("the state's rates of features make no sense")
+            f.most, f.best, f.shares, f.measured = arrays["wide"].tolist()
+            f.known = len(seen)
+            for k in range(f.known):
+                f.seen[k] = <int32_t> int(seen[k])
+                f.rates[f.seen[k]] = rates[k]
         halves = arrays["random"]
         if not ((halves >= 0) & (halves < 2.0**32) & (halves == np.floor(halves))).all():
             raise ValueError("the state's random numbers make no sense")
@@ -201,6 +233,8 @@ cdef class Grove:
             table = np.ascontiguousarray(arrays["nodes"][at:at + count * wide].reshape(count, wide))
             at += count * wide
             check_nodes(np.asarray(table), n, counts, f.classes > 0)
+            if f.wide:
+                check_slots(np.asarray(table)[:, FOREST_FIELDS + counts:], n)
             if not noregret_forest_room(&f.tree[i], max(count, 1), f.stride):
                 raise MemoryError("no memory left for the nodes")
             f.tree[i].count = count
@@ -208,9 +242,11 @@ cdef class Grove:
             for k in range(count):
                 node = f.tree[i].node + k * f.stride
                 memcpy(node, &table[k, 0], (FOREST_FIELDS + counts) * sizeof(double))
-                if n:
-                    memcpy(node + own, &table[k, FOREST_FIELDS + counts], n * sizeof(double))
-                    memcpy(node + own + f.width, &table[k, FOREST_FIELDS + counts + n], n * sizeof(double))
+                if f.wide:
+                    memcpy(node + own, &table[k, FOREST_FIELDS + counts], 3 * FOREST_SLOTS * sizeof(double))
+                elif boxed:
+                    memcpy(node + own, &table[k, FOREST_FIELDS + counts], boxed * sizeof(double))
+                    memcpy(node + own + f.width, &table[k, FOREST_FIELDS + counts + boxed], boxed * sizeof(double))
             f.tree[i].since = arrays["since"][i]
             f.tree[i].random = (<uint64_t> int(halves[2 * i]) << 32) | <uint64_t> int(halves[2 * i + 1])
         for k in range(noregret_forest_members(f)):
@@ -258,6 +294,17 @@ def check_nodes(table, Py_ssize_t features, Py_ssize_t counts, bint labels):
     own = table[:, FOREST_FIELDS:FOREST_FIELDS + counts]
     if not fits or (labels and not ((own > 0).any(axis=1) & (own >= 0).all(axis=1)).all()):
         raise ValueError("the state's nodes are not those of a tree")
+
+
+def check_slots(boxes, Py_ssize_t features):
+    """Raise ValueError if boxes of a few features make no sense."""
+    numbers = boxes[:, :FOREST_SLOTS]
+    empty = numbers == 2.0**31
+    known = (numbers >= 0) & (numbers < features) & (numbers == np.floor(numbers))
+    rising = (numbers[:, 1:] > numbers[:, :-1]) | empty[:, 1:]
+    low, high = boxes[:, FOREST_SLOTS:2 * FOREST_SLOTS], boxes[:, 2 * FOREST_SLOTS:]
+    if not ((known | empty).all() and (rising & (~empty[:, :-1] | empty[:, 1:])).all() and (low <= high).all()):
+        raise ValueError("the state's boxes of features make no sense")
 
 
 @cython.final

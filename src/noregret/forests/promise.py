@@ -12,8 +12,6 @@ from noregret.proof.theorems.theorem import Theorem
 if TYPE_CHECKING:
     from noregret.proof.theorems.evidence import Evidence
 
-# Features that trees split by, as in forest.pxd.
-MAX_SPLIT = 256
 MAX_TREES, MIN_NODES, MAX_NODES = 1_000, 3, 10_000_000
 PRICE = r"\ln\frac{1}{\pi(P)} + \ln\frac{1}{\rho}"
 WHERE = (

@@ -84,9 +84,24 @@ typedef struct {
     double outcome[2], unit;
 } asked;
 
+static double value_of(const noregret_row* row, ptrdiff_t feature)
+{
+    ptrdiff_t low = 0, high = row->count;
+    if (row->at == NULL)
+        return feature < high ? row->values[feature] : 0;
+    while (low < high) {
+        ptrdiff_t middle = low + (high - low) / 2;
+        if (row->at[middle] < feature)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < row->count && row->at[low] == feature ? row->values[low] : 0;
+}
+
 /* Adds what a node says to the mixtures, at the first rates, and those of the outcomes asked for at the
    proven one, and goes on to its child: 0 at a leaf. */
-static int follow(const noregret_forest* f, const noregret_tree* t, way* w, const double* row, int rates, double* out,
+static int follow(const noregret_forest* f, const noregret_tree* t, way* w, const noregret_row* row, int rates, double* out,
                   const asked* of, double* below)
 {
     int wide = f->classes ? f->classes : 1;
@@ -102,7 +117,7 @@ static int follow(const noregret_forest* f, const noregret_tree* t, way* w, cons
         w->reach[k] *= v[GO + k];
     }
     if (!leaf)
-        w->v = t->node + f->stride * (ptrdiff_t)(row[(ptrdiff_t)v[FEATURE]] <= v[THRESHOLD] ? v[LEFT] : v[RIGHT]);
+        w->v = t->node + f->stride * (ptrdiff_t)(value_of(row, (ptrdiff_t)v[FEATURE]) <= v[THRESHOLD] ? v[LEFT] : v[RIGHT]);
     return !leaf;
 }
 
@@ -115,7 +130,7 @@ static void fetch(const noregret_forest* f, const double* v, int whole)
 }
 
 /* Trees are followed side by side, so that the processor waits for the memory of many at a time. */
-void noregret_trees_predict(const noregret_forest* f, const double* row, double* out, double* ends, int learning)
+void noregret_trees_predict(const noregret_forest* f, const noregret_row* row, double* out, double* ends, int learning)
 {
     asked of = {ends == NULL ? 0 : 2, {f->near, f->far}, noregret_forest_unit(f)};
     int wide = FOREST_RATES * (f->classes ? f->classes : 1);
@@ -224,12 +239,16 @@ static void begin_leaf(const noregret_forest* f, double* v, const double* row)
     memset(v, 0, FOREST_FIELDS * sizeof(double));
     for (int k = 0; k < FOREST_RATES; k++)
         v[STOP + k] = 1;
+    for (int c = 0; c < f->class_room; c++)
+        v[FOREST_FIELDS + c] = f->classes && c < f->classes ? 0.5 : 0;
+    if (f->wide) {
+        noregret_wide_leaf(f, v, row);
+        return;
+    }
     memcpy(box_low(f, v), row, f->features * sizeof(double));
     memcpy(box_high(f, v), row, f->features * sizeof(double));
     for (ptrdiff_t j = f->features; j < f->width; j++)
         box_low(f, v)[j] = box_high(f, v)[j] = 0;
-    for (int c = 0; c < f->class_room; c++)
-        v[FOREST_FIELDS + c] = f->classes && c < f->classes ? 0.5 : 0;
 }
 
 /* How far a row is outside of a box, in terms of the rates. Sums are the same on all processors, and with
@@ -260,6 +279,26 @@ static DISPATCHED(void, widen, (double* low, double* high, const double* row, pt
     }
 }
 
+/* Draws the feature of a split between a box and the row, by their distances: -1 if none has any. */
+static ptrdiff_t pick(const noregret_forest* f, double* v, const double* row, double left, double* low, double* high)
+{
+    ptrdiff_t feature = -1;
+    if (f->wide)
+        return noregret_wide_pick(f, v, row, left, low, high);
+    for (ptrdiff_t j = 0; j < f->features && left > 0; j++) {
+        double below = box_low(f, v)[j] - row[j], above = row[j] - box_high(f, v)[j], off = below > above ? below : above;
+        if (off > 0 && f->rates[j] > 0) {
+            feature = j;
+            left -= off * f->rates[j];
+        }
+    }
+    if (feature >= 0) {
+        *low = box_low(f, v)[feature];
+        *high = box_high(f, v)[feature];
+    }
+    return feature;
+}
+
 /* Puts a split between the box of node k and the row, at that time: the row's side is a new leaf, the
    other one is the node as it was. Returns the leaf, or 0 if no number lies between; first is the
    loss of the mixture in its place. */
@@ -268,22 +307,14 @@ static ptrdiff_t insert(noregret_forest* f, noregret_tree* t, ptrdiff_t k, const
 {
     asked of = {!f->classes && f->edition > 1, {y}, noregret_forest_unit(f)};
     double* v = t->node + k * f->stride;
-    double *low = box_low(f, v), *high = box_high(f, v);
-    double left = drawn(t) * far, begin = begins(f, t, v), a, b, threshold;
-    ptrdiff_t feature = -1, moved = t->count, leaf = t->count + 1;
+    double begin = begins(f, t, v), low, high, a, b, threshold;
+    ptrdiff_t feature = pick(f, v, row, drawn(t) * far, &low, &high), moved = t->count, leaf = t->count + 1;
     int after;
-    for (ptrdiff_t j = 0; j < f->features && left > 0; j++) {
-        double below = low[j] - row[j], above = row[j] - high[j], off = below > above ? below : above;
-        if (off > 0 && f->rates[j] > 0) {
-            feature = j;
-            left -= off * f->rates[j];
-        }
-    }
     if (feature < 0)
         return 0;
-    after = row[feature] > high[feature];
-    a = after ? high[feature] : row[feature];
-    b = after ? row[feature] : low[feature];
+    after = row[feature] > high;
+    a = after ? high : row[feature];
+    b = after ? row[feature] : low;
     /* From the box to the row, so that a feature with the other sign is split at the same place. */
     threshold = after ? a + (b - a) * drawn(t) : b - (b - a) * drawn(t);
     if (!(threshold >= a && threshold < b))
@@ -309,9 +340,10 @@ static ptrdiff_t insert(noregret_forest* f, noregret_tree* t, ptrdiff_t k, const
     }
     /* What the tree has predicted for this row is then the same with the split. */
     memset(fresh + FOREST_FIELDS, 0, f->class_room * sizeof(double));
+    noregret_row all = {row, NULL, f->features};
     way below = way_from(old);
     double off = 0;
-    while (follow(f, t, &below, row, 1, fresh + FOREST_FIELDS, &of, &off))
+    while (follow(f, t, &below, &all, 1, fresh + FOREST_FIELDS, &of, &off))
         ;
     if (of.count > 0)
         *first = noregret_forest_mixed(off, of.unit);
@@ -385,7 +417,8 @@ double noregret_tree_learn(noregret_forest* f, noregret_tree* t, const double* r
     }
     for (;;) {
         double* v = t->node + k * f->stride;
-        double far = distance(box_low(f, v), box_high(f, v), f->rates, row, f->features);
+        double far = f->wide ? noregret_wide_distance(f, v, row)
+                             : distance(box_low(f, v), box_high(f, v), f->rates, row, f->features);
         int leaf = is_leaf(v);
         t->at[length++] = (int32_t)k;
         if (far > 0) {
@@ -395,7 +428,10 @@ double noregret_tree_learn(noregret_forest* f, noregret_tree* t, const double* r
                 if (time > begin && (leaf ? time < 1e300 : time < v[TIME]))
                     fresh = insert(f, t, k, row, y, far, time, &first);
             }
-            widen(box_low(f, v), box_high(f, v), row, f->features);
+            if (f->wide)
+                noregret_wide_include(f, v, row);
+            else
+                widen(box_low(f, v), box_high(f, v), row, f->features);
             if (fresh) {
                 t->at[length++] = (int32_t)fresh;
                 break;

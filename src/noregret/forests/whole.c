@@ -32,7 +32,7 @@ ptrdiff_t noregret_forest_bytes(const noregret_forest* f)
     ptrdiff_t per_node = f->stride * sizeof(double) + sizeof(int32_t) + BEST_FIELDS * sizeof(double), nodes = 0;
     for (int i = 0; i < f->trees; i++)
         nodes += f->tree[i].room;
-    return sizeof *f + f->trees * sizeof *f->tree + nodes * per_node + (COLUMN_FIELDS + 2) * f->width * sizeof(double);
+    return sizeof *f + f->trees * sizeof *f->tree + nodes * per_node + f->columns * ((COLUMN_FIELDS + 3) * sizeof(double));
 }
 
 static char* put(char* to, const void* from, ptrdiff_t bytes, int write)

@@ -16,9 +16,11 @@ prunings where outcomes are mostly noise. The forest mixes both, of each tree an
 trees, by their losses.
 
 Features are compared by their ranges so far, so units do not matter, and those whose splits have
-reduced the loss are split sooner. An absent feature counts as 0. Trees split by the first 256
-features. At the budget of nodes, the eighth of a tree that has saved least collapses: a leaf takes
-over the weight of all prunings of the subtree.
+reduced the loss are split sooner. An absent feature counts as 0. With more than 256 features, a
+node keeps the ranges of up to 16 that were not 0 in its rows, and is split outside of these: so a
+row costs what is not 0 in it, and a feature that is always 0 changes nothing. At the budget of
+nodes, the eighth of a tree that has saved least collapses: a leaf takes over the weight of all
+prunings of the subtree.
 
 Beside the M trees, F fresh ones (a fifth of M, at least one) start again every 256 rounds, every
 second generation after 512, every fourth after 1024. Every 64 rounds they are compared with the old
@@ -66,7 +68,7 @@ from weights, predictions or the measured regret.
 
 Edition 1, of earlier models and certificates, predicts the mean of numbers, for which η = 1/(2S²)
 and S is the range rounded up to a power of two; rounds in which it grew cost 4/3·S² at most, once
-for the tree and once for the mixture: 8/3·S² in place of G.
+for the tree and once for the mixture: 8/3·S² in place of G. It splits by the first 256 features.
 """
 
 from __future__ import annotations
@@ -76,7 +78,7 @@ from typing import Any, ClassVar
 from noregret.base.registry import register
 from noregret.checks import one_of
 from noregret.forests.forest import LOSSES, Forest
-from noregret.forests.promise import MAX_SPLIT, checked, promise
+from noregret.forests.promise import checked, promise
 from noregret.linear.learner import Learner
 
 
@@ -96,7 +98,8 @@ class MondrianForest(Learner):
         Number of trees, up to 1,000. Time and memory grow with it.
     nodes
         Maximum number of nodes per tree, at least 3. A node takes about 160 bytes and 16 per
-        feature: with 20 features, ten trees of 3,500 nodes take 19 MB.
+        feature, and 550 with more than 256 features: with 20 features, ten trees of 3,500 nodes
+        take 19 MB.
     seed
         Seed of the random splits.
     edition
@@ -125,7 +128,6 @@ class MondrianForest(Learner):
 
     name = "mondrian-forest"
     _for_classes = "mondrian-forest-classes"
-    _max_features = MAX_SPLIT
     _weightless = True
     engine: Forest
     _earlier: ClassVar[dict[str, Any]] = {"edition": 1}

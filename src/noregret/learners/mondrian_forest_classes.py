@@ -21,7 +21,7 @@ from typing import Any, ClassVar
 
 from noregret.base.registry import register
 from noregret.forests.class_forest import ClassForest
-from noregret.forests.promise import MAX_SPLIT, checked, promise
+from noregret.forests.promise import checked, promise
 from noregret.linear.class_learner import ClassLearner
 
 
@@ -37,7 +37,7 @@ class MondrianForestClasses(ClassLearner):
         Number of trees, up to 1,000. Time and memory grow with it.
     nodes
         Maximum number of nodes per tree, at least 3. A node takes about 160 bytes, and 16 per
-        feature and 8 per class.
+        feature (400 for all with more than 256 features) and 8 per class.
     seed
         Seed of the random splits.
     edition
@@ -60,7 +60,6 @@ class MondrianForestClasses(ClassLearner):
 
     name = "mondrian-forest-classes"
     _for_classes = "mondrian-forest-classes"
-    _max_features = MAX_SPLIT
     _weightless = True
     engine: ClassForest
     _earlier: ClassVar[dict[str, Any]] = {"edition": 1}

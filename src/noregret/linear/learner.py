@@ -50,8 +50,6 @@ class Learner(Named, ExampleCalls):
     # The name of the learner that estimators use for more than two classes; if None, they use one
     # per class.
     _for_classes: ClassVar[str | None] = None
-    # How many features are used, the first ones; None for all.
-    _max_features: ClassVar[int | None] = None
     # True if there are no weights to measure the comparators in hindsight by.
     _weightless: ClassVar[bool] = False
 

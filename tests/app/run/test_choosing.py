@@ -276,19 +276,6 @@ def test_a_loss_that_is_given_to_a_forest_is_kept(tmp_path: Path) -> None:
     assert found["loss"]["name"] == "square"
 
 
-@pytest.mark.parametrize(("columns", "noted"), [(255, False), (256, True)])
-def test_features_that_a_forest_does_not_use_are_noted(
-    columns: int, noted: bool, tmp_path: Path
-) -> None:
-    file = tmp_path / "wide.csv"
-    table = np.arange(9)[:, None] + np.arange(columns)
-    frame = pd.DataFrame(table, columns=[f"f{j}" for j in range(columns)])
-    frame.assign(y=0.5 * np.arange(9)).to_csv(file, index=False)
-    ended = command("run", file, "--target", "y", "--learner", "mondrian-forest")
-    assert ended.code == 0
-    assert ("the first 256 of 257 features: --learner auto uses all" in ended.err) is noted
-
-
 def test_text_outcomes_name_the_loss_too(tmp_path: Path) -> None:
     file = tmp_path / "d.csv"
     file.write_text("a,y\n1,yes\n2,no\n3,yes\n")

@@ -311,10 +311,6 @@ class Run:
             from noregret.app.commands.run.useless_data import nothing_learned, one_label
 
             raise one_label(self) if self.rounds else nothing_learned(self)
-        if self.reading.features > (self.learner._max_features or math.inf):
-            from noregret.app.commands.run.useless_data import tell_unused
-
-            tell_unused(self)
 
     def blocks(self) -> Iterator[Block]:
         """Begin, unless the run is resumed, and return the blocks; the first chooses the loss."""

@@ -1,11 +1,10 @@
-"""Data that a run cannot learn from: no rows, no outcomes, one label only, too many features."""
+"""Data that a run cannot learn from: no rows, no outcomes, one label only."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from noregret.app.results import DEFAULT_LEARNER
-from noregret.errors import NoRegretError, Place, Use, tell
+from noregret.errors import NoRegretError, Place
 
 if TYPE_CHECKING:
     from noregret.app.commands.run.runner import Run
@@ -35,16 +34,6 @@ def nothing_learned(run: Run) -> BaseException:
     kind = "table" if run.stream.name == "sqlite" else "sheet"
     part = "it" if sheet is None else f"the {kind} {sheet!r}"
     return NoRegretError(f"{where}: there are no examples in {part}")
-
-
-def tell_unused(run: Run) -> None:
-    """Warn that the learner uses the first features only."""
-    most, found = run.learner._max_features, run.reading.features
-    tell(
-        f"{run.learner.name} uses the first {most} of {found:,} features",
-        Use("learner", DEFAULT_LEARNER, "{} uses all"),
-        file=run.stream.paths[0],
-    )
 
 
 def one_label(run: Run) -> BaseException:
