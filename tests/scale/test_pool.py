@@ -1,13 +1,15 @@
 """Workers: results in order, whatever becomes of the processes."""
 
+import gc
 import time
+import weakref
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from noregret.errors import BadExample, NoRegretError
-from noregret.scale import Pool, Processes
+from noregret.scale import Pool, Processes, give_back
 from tests.scale import tasks
 
 
@@ -51,3 +53,28 @@ def test_an_error_keeps_its_fields_and_comes_at_its_place(pool: Pool) -> None:
 
 def test_work_that_is_not_wanted_ends(pool: Pool) -> None:
     assert list(pool.map(tasks.square, range(5), lambda: False)) == []
+
+
+class Cycle:
+    """An object that refers to itself, as some that hold large arrays do."""
+
+    def __init__(self) -> None:
+        self.own = self
+
+
+def test_workers_give_back_what_a_long_task_needed(monkeypatch: pytest.MonkeyPatch) -> None:
+    found: list[weakref.ref[Cycle]] = []
+
+    def task(count: int) -> int:
+        found.append(weakref.ref(Cycle()))
+        return count
+
+    gc.disable()
+    try:
+        assert give_back.carried_out(task, 1) == 1
+        assert found[0]() is not None  # a short one is not worth it
+        monkeypatch.setattr(give_back, "WORTH_SECONDS", 0.0)
+        assert give_back.carried_out(task, 2) == 2
+    finally:
+        gc.enable()
+    assert [each() for each in found] == [None, None]

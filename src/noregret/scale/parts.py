@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -10,7 +12,7 @@ from numpy.typing import NDArray
 
 from noregret.errors import NoRegretError, WrongUsage
 from noregret.streams.addresses import Address
-from noregret.streams.open_file import BLOCK, binary, is_remote, size_of
+from noregret.streams.open_file import BLOCK, binary, is_remote, size_of, stamp_of
 from noregret.streams.options import Options
 from noregret.streams.source import STDIN, Part, Source
 from noregret.streams.stream import Reading, State, Stream
@@ -35,6 +37,8 @@ class Data:
         The state of a pass after its first block.
     learning
         Whether rows are for learning, or only predicted.
+    stamps
+        The sizes and times of the files.
     """
 
     kind: type[Stream]
@@ -44,6 +48,7 @@ class Data:
     arrays: dict[str, NDArray[Any]]
     numbers: dict[str, Any]
     learning: bool = True
+    stamps: tuple[Any, ...] = ()
 
     @classmethod
     def of(cls, stream: Stream, reading: Reading) -> Data:
@@ -60,7 +65,8 @@ class Data:
             columns |= {"positions": {}}
         numbers = state[1] | {"mark": None, "columns": columns}
         options, learning = reading.options, reading.learning
-        return cls(type(stream), stream.paths, options, paths, arrays, numbers, learning)
+        stamps = tuple(map(stamp_of, paths))
+        return cls(type(stream), stream.paths, options, paths, arrays, numbers, learning, stamps)
 
     def reading(self, part: Part) -> Reading:
         """Return a pass through one part."""
@@ -73,6 +79,28 @@ class Data:
         """Return what a model needs to read later rows in the same way."""
         stream = self.kind(self.paths, self.options)
         return stream.reading((self.arrays, self.numbers), self.learning).kept_with_model()
+
+    @contextmanager
+    def read(self, part: Part) -> Iterator[Reading]:
+        """Read a part; raise an error that names the file, also if it has changed since before."""
+        given = self.given[part.file]
+        try:
+            self.check_unchanged(part)
+            yield self.reading(part)
+            self.check_unchanged(part)
+        except NoRegretError as error:
+            raise located(error, self, part) from None
+        except OSError as error:
+            names = dict(zip(self.paths, self.given, strict=True))
+            what = f"this file cannot be read: {error.strerror or error}"
+            raise NoRegretError(what, file=names.get(str(error.filename), given)) from None
+
+    def check_unchanged(self, part: Part) -> None:
+        """Raise an error if the file of a part is not the one that parts were cut from."""
+        if stamp_of(self.paths[part.file]) != self.stamps[part.file]:
+            what = "this file has changed since it was first looked at"
+            cure = "start again once nothing writes to it"
+            raise NoRegretError(what, cure, file=self.given[part.file])
 
     @property
     def size(self) -> int:

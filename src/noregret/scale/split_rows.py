@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from noregret.errors import NoRegretError, Place
+from noregret.errors import Place
 from noregret.proof.game.grouping import GroupKeys
 from noregret.scale.parts import Data, located
 from noregret.scale.row_files import Stored, as_text, moved, rows_in, write
@@ -59,13 +59,14 @@ def split(task: Splitting) -> list[Fault]:
     the names of features that the part adds, and its classes; the last dates in it, and those
     before it that gaps in it were filled with.
     """
-    reading, blocks = task.data.reading(task.part), list[Block]()
+    blocks = list[Block]()
     keys, found = GroupKeys(task.columns), list[NDArray[np.int64]]()
-    known, faults, rows = len(reading.vocabulary), list[Fault](), 0
-    start = dict(reading.columns_state().get("positions", {}))
+    faults, rows = list[Fault](), 0
     names: list[Any] = []
     era, before = 0, 0  # keys get other numbers if there are very many
-    try:
+    with task.data.read(task.part) as reading:
+        known = len(reading.vocabulary)
+        start = dict(reading.columns_state().get("positions", {}))
         for each in reading:
             seen = keys.names
             codes, block = keys.of(each)
@@ -75,8 +76,6 @@ def split(task: Splitting) -> list[Fault]:
             rows += len(block)
             blocks.append(block)
             found.append(codes + before)
-    except NoRegretError as error:
-        raise located(error, task.data, task.part) from None
     names += keys.names
     for fault in faults:
         located(fault.error.with_traceback(None), task.data, task.part)

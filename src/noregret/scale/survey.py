@@ -136,8 +136,8 @@ class Survey:
     def pieces(self, skip: int) -> Iterator[Block]:
         """Yield the rows with an outcome, after skipping some, with features at their positions."""
         for part, places in zip(self.parts, self.places, strict=True):
-            try:
-                for block in self.data.reading(part):
+            with self.data.read(part) as reading:
+                for block in reading:
                     if block.faults:
                         raise block.faults[0].error
                     rows = block if block.labelled.all() else only(block, block.labelled)
@@ -155,8 +155,6 @@ class Survey:
                         )
                         rows = replace(rows, X=moved(X, places, self.known))
                     yield rows
-            except NoRegretError as error:
-                raise located(error, self.data, part) from None
 
     def joined(self, blocks: Sequence[Block]) -> tuple[Block, Columns]:
         """Return several blocks as one, and its features."""
@@ -230,15 +228,13 @@ def part_of(block: Block, start: int, stop: int) -> Block:
 def counted(task: tuple[Data, Part]) -> Counted:
     """Count the rows of a part."""
     data, part = task
-    reading, rows = data.reading(part), 0
-    known = len(reading.vocabulary)
-    try:
+    rows = 0
+    with data.read(part) as reading:
+        known = len(reading.vocabulary)
         for block in reading:
             if block.faults:
                 raise block.faults[0].error
             rows += int(block.labelled.sum())
-    except NoRegretError as error:
-        raise located(error, data, part) from None
     return Counted(rows, reading.vocabulary.names(known), reading.width, reading.transforms)
 
 
