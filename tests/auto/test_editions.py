@@ -24,7 +24,7 @@ def test_a_file_without_an_edition_is_of_the_first() -> None:
 
 
 @pytest.mark.parametrize("loss", LOSSES)
-@pytest.mark.parametrize("edition", [1, 2])
+@pytest.mark.parametrize("edition", [1, 2, 3])
 @pytest.mark.parametrize("delay", [0, 3])
 def test_each_edition_goes_on_from_its_file(loss: str, edition: int, delay: int) -> None:
     X, y = stream(0, 80, 3, loss)
@@ -42,14 +42,14 @@ def test_each_edition_goes_on_from_its_file(loss: str, edition: int, delay: int)
 
 def test_certificates_say_the_edition_from_the_second_on() -> None:
     X, y = stream(1, 60, 2)
-    for edition in (1, 2):
+    for edition in (1, 2, 3):
         certificate = nr.play(auto(edition=edition), X, y).certificate()
         assert certificate.params.get("edition", 1) == edition
         assert ("edition" in certificate.params) == (edition > 1)
         assert nr.verify(certificate, X, y).confirmed
 
 
-@pytest.mark.parametrize("edition", [0, 3, True, "2", None])
+@pytest.mark.parametrize("edition", [0, 4, True, "2", None])
 def test_there_is_no_other_edition(edition: object) -> None:
     with pytest.raises(ValueError, match="edition"):
         auto(edition=edition)

@@ -47,7 +47,7 @@ cdef class Bank(Engine):
     delay
         Number of outcomes still unknown when a prediction is made.
     edition
-        The members and rules: 2, or 1 for those of version 0.1.
+        The members and rules: 3; 2 has no boosted trees, 1 is that of version 0.1.
     trees
         If True, a forest is one of the members.
     """
@@ -56,7 +56,7 @@ cdef class Bank(Engine):
     SIGNED = (*Engine.SIGNED, *Exponential.SIGNED)
     FLAT = True
 
-    def __cinit__(self, loss="square", loss_parameter: float | None = None, recent=True, delay=0, edition=2, trees=True):
+    def __cinit__(self, loss="square", loss_parameter: float | None = None, recent=True, delay=0, edition=3, trees=True):
         one_of("loss", loss, LOSSES)
         self.loss = as_loss(loss, loss_parameter)
         self.members, self.mixer = Members(self.loss, recent, delay, edition, trees), Mixer(self.loss, recent, edition, trees)
@@ -327,7 +327,7 @@ cdef class DelayedBank(Bank):
 
     FLAT = False
 
-    def __cinit__(self, loss="square", loss_parameter=None, recent=True, delay=0, edition=2, trees=True):
+    def __cinit__(self, loss="square", loss_parameter=None, recent=True, delay=0, edition=3, trees=True):
         self.behind = Bank(loss, loss_parameter, recent, delay, edition, trees)
         self.held = <Held*> calloc(delay + 1, sizeof(Held))
         if self.held == NULL:

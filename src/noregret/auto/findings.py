@@ -48,7 +48,7 @@ MEANINGS = {
     LONG: "filters over the last 10,000 rounds or all rounds",
     SHORT: "filters over the last 100 or 1,000 rounds",
     STEADY: "AdaGrad and diagonal filters",
-    TREES: "a Mondrian forest",
+    TREES: "a Mondrian forest, and boosted trees",
     COMBINED: "filters over the other members' predictions",
     RECENT: "members that also use the latest outcomes",
     GUESSES: "constants, and the last outcome",
@@ -86,6 +86,8 @@ def roll_of(bank: Bank | ClassBank) -> list[tuple[str, str]]:
     named += [("running mean, unclipped", GUESSES)] * (bank.edition > 1 and not labels)
     if bank.members.forward is not None:
         named += [("forward filter over all rounds", LONG)]
+    if bank.members.boosted is not None:
+        named += [("boosted trees", TREES)]
     if bank.recent:
         named += [(f"filter with outcomes over {memory_of(keep)}", RECENT) for keep in KEEP]
         named += [(LAST, GUESSES)] + [(f"{LAST} a period before", GUESSES)] * (bank.edition > 1)

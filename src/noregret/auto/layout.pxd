@@ -1,6 +1,7 @@
 """The order of a bank's members, and their predictions in one round."""
 
 from libc.math cimport exp, fabs
+from libc.stdint cimport uint8_t
 
 from noregret.base.compiled.losses cimport Loss
 
@@ -21,6 +22,7 @@ cdef struct Layout:
     int several                # filters over other members; they and those below are not in the base
     int unclipped              # the mean of the outcomes as they were; −1 for labels and in edition 1
     int forward                # the filter with a promise; −1 if there is none
+    int boosted                # boosted trees; −1 if there are none
     int lagged                 # filters over the row and the latest outcomes
     int last                   # the last outcome,
     int seasonal               # and that of a period ago, if one was found; −1 in edition 1
@@ -45,9 +47,9 @@ cdef struct Round:
     # The inputs and predictions of all members in one round.
     double[264] x              # 1, then the features
     double[264] recent_x       # 1, the latest outcomes, then the features
-    double[16] several         # inputs of filters over other members,
+    double[20] several         # inputs of filters over other members,
     double[16] following       # over the base mixture and the latest outcomes,
-    double[16] seeing          # and over both
+    double[20] seeing          # and over both
     double[12] plain_scores    # of the filters, before they are clipped to the range of outcomes
     double[4] lagged_scores
     double[8] first_scores
@@ -55,6 +57,9 @@ cdef struct Round:
     double[4] following_scores
     double[4] seeing_scores
     double[64] forest_says     # predictions within the forest
+    double[264] boosted_x      # the inputs of boosted trees,
+    float[264] boosted_own     # the same in units of their own,
+    uint8_t[64] boosted_leaf   # and the leaf of each tree
     double[4] first_z          # variances of the scores
     double[4] plain_z
     double[4] lagged_z
@@ -71,7 +76,8 @@ cdef struct Round:
     double forward_z           # and the variance of that
     Py_ssize_t present         # nonzero features
     bint full, lagged, grown   # whether the filters, those that use outcomes and the forest take part
-    bint foreseen              # whether forest_says is filled in
+    bint foreseen              # whether forest_says is filled in,
+    bint boosted               # and what boosted trees need
 
 
 cdef inline Layout layout_of(Loss loss, bint recent, int edition, bint trees):
@@ -88,6 +94,10 @@ cdef inline Layout layout_of(Loss loss, bint recent, int edition, bint trees):
     at.forward = -1
     if edition > 1 and at.kind == SQUARE:
         at.forward = at.lagged
+        at.lagged += 1
+    at.boosted = -1
+    if edition > 2 and trees:
+        at.boosted = at.lagged
         at.lagged += 1
     at.last = at.lagged + 4
     at.seasonal = at.last + 1 if edition > 1 else -1

@@ -1,3 +1,4 @@
+from noregret.auto.boosted cimport Boosted
 from noregret.auto.first_order cimport noregret_feature
 from noregret.auto.forward cimport Forward
 from noregret.auto.layout cimport Layout, Round
@@ -11,6 +12,7 @@ from noregret.linear.engine.engine cimport Row
 cdef class Members:
     cdef readonly Filters plain, lagged, combining, following, seeing
     cdef readonly Trees trees              # None without a forest
+    cdef readonly Boosted boosted          # None without boosted trees
     cdef readonly Forward forward          # None without a promise
     cdef readonly bint recent
     cdef readonly int delay, edition
@@ -60,6 +62,7 @@ cdef class Members:
     cdef void say_plain(self, const Row* row, Round* r) noexcept nogil
     cdef void say_first(self, const Row* row, Round* r) noexcept nogil
     cdef void say_trees(self, Round* r) noexcept nogil
+    cdef void say_boosted(self, Round* r) noexcept nogil
     cdef int unseasonal(self) noexcept nogil
     cdef void say_lagged(self, Round* r) noexcept nogil
     cdef void say_forward(self, Round* r) noexcept nogil
@@ -86,6 +89,7 @@ cdef class Members:
     cdef void correct(self, Filters filters, int row, const double* scores, const double* z, int code, double y, double importance) noexcept nogil
     cdef void teach_first(self, const Row* row, Round* r, double y, double near, double importance) noexcept nogil
     cdef double slope_after(self, double score, double slope, double move, double y, double importance) noexcept nogil
+    cdef void teach_boosted(self, Round* r, double y) noexcept nogil
     cdef void errors_of(self, int code, const double* scores, double y, bint clips, double* errors) noexcept nogil
     cdef void restrict(self, double y) noexcept nogil
     cdef void remember(self, const Round* r, double y, double far) noexcept nogil

@@ -10,13 +10,14 @@ log-odds. None depends on the unit of a feature.
 from libc.math cimport INFINITY, M_PI, copysign, fabs, log, sqrt
 from libc.stdint cimport int32_t
 from libc.stdlib cimport free, realloc
-from libc.string cimport memset
+from libc.string cimport memcpy, memset
 
 import numpy as np
 
 cimport cython
 cimport numpy as cnp
 
+from noregret.auto.boosted cimport Boosted
 from noregret.auto.first_order cimport (
     FEATURE_NUMBERS, MAX_FILTER_FEATURES, noregret_feature, noregret_lanes_errors, noregret_lanes_hold,
     noregret_lanes_learn, noregret_lanes_meet, noregret_lanes_observe, noregret_lanes_score,
@@ -117,11 +118,12 @@ cdef class Members:
         self.at = layout_of(loss, recent, edition, trees)
         self.settled = SETTLED_ROUNDS if edition > 1 else FIRST_SETTLED_ROUNDS
         self.trees = Trees(self.at.kind == LOGISTIC) if trees else None
+        self.boosted = Boosted(self.at.kind == LOGISTIC) if self.at.boosted >= 0 else None
         self.tilt = loss.parameter if loss.name == "quantile" else 0.5
         constant = CONSTANT_LABEL_VARIANCE if self.at.kind == LOGISTIC else CONSTANT_VARIANCE
         grant = LABEL_GRANT if self.at.kind == LOGISTIC else GRANT
         self.plain, self.lagged = Filters(KEEP, grant, constant, self.at.variants), Filters(KEEP, grant, constant, 1, 3)
-        self.combining, self.following = Filters(KEEP_ABOVE, GRANT_ABOVE, constant, 1, 5 + trees), Filters(KEEP_ABOVE, GRANT_ABOVE, constant, 1, 6)
+        self.combining, self.following = Filters(KEEP_ABOVE, GRANT_ABOVE, constant, 1, self.widths(0)["combining"]), Filters(KEEP_ABOVE, GRANT_ABOVE, constant, 1, 6)
         self.seeing = Filters(KEEP_ABOVE, GRANT_ABOVE, constant, 1, self.widths(0)["seeing"])
         self.forward = Forward() if self.at.forward >= 0 else None
         self.ring = delay + LAGS + 1
@@ -166,6 +168,8 @@ cdef class Members:
             self.lagged.grow(size + 3)
         if self.trees is not None:
             self.trees.resize(size)
+        if self.boosted is not None:
+            self.boosted.resize(size)
         return 0
 
     cdef bint is_full(self) noexcept nogil:
@@ -213,6 +217,8 @@ cdef class Members:
                 r.says[k] = r.base
         if not r.grown and self.trees is not None:
             r.says[self.at.trees] = r.base
+        if self.at.boosted >= 0:
+            self.say_boosted(r)
         self.say_several(r)
         if self.recent:
             self.say_lagged(r)
@@ -291,6 +297,19 @@ cdef class Members:
         if r.grown:
             r.says[self.at.trees] = self.held(found) if self.at.kind == LOGISTIC else clip(found, self.low, self.high)
 
+    cdef void say_boosted(self, Round* r) noexcept nogil:
+        """Fill in the prediction of the boosted trees; before they take part, that of the base."""
+        cdef double found
+        r.says[self.at.boosted] = r.base
+        r.boosted = r.full and self.boosted.knows(self.size)
+        if not r.boosted:
+            return
+        memcpy(r.boosted_x, r.x, (self.size + 1) * sizeof(double))
+        r.boosted_x[0] = r.base
+        found = self.boosted.say(r.boosted_x, r.boosted_own, r.boosted_leaf)
+        if self.boosted.speaks(self.size):
+            r.says[self.at.boosted] = self.held(found) if self.at.kind == LOGISTIC else clip(found, self.low, self.high)
+
     cdef void say_forward(self, Round* r) noexcept nogil:
         """Fill in the prediction of the filter with a promise."""
         cdef double more = self.high - self.low, score
@@ -314,6 +333,8 @@ cdef class Members:
             z[1 + k] = x[1 + k]
         if self.trees is not None:
             x[5] = z[FIRST_SEEING] = r.says[self.at.trees] if r.grown else 0.0
+        if self.at.boosted >= 0:
+            x[6] = z[FIRST_SEEING + 1] = r.says[self.at.boosted] if r.boosted and self.boosted.speaks(self.size) else 0.0
         self.say_filter(self.combining, x, r.several_scores, r.several_z, r.says + self.at.several, False)
         if not self.recent:
             return
@@ -328,7 +349,7 @@ cdef class Members:
 
     cdef int unseasonal(self) noexcept nogil:
         """Return the number of inputs of the filters that see all, without those of a period."""
-        return FIRST_SEEING + (self.trees is not None)
+        return FIRST_SEEING + (self.trees is not None) + (self.at.boosted >= 0)
 
     cdef void say_lagged(self, Round* r) noexcept nogil:
         cdef Py_ssize_t k
@@ -414,7 +435,8 @@ cdef class Members:
     cdef bint make_room(self, Py_ssize_t count) noexcept nogil:
         """Allocate what a round with so many values needs; return whether there was memory."""
         return self.room_for_steps(count) and (
-            self.trees is None or self.trees.make_room(self.size, self.rounds, self.high - self.low))
+            self.trees is None or self.trees.make_room(self.size, self.rounds, self.high - self.low)) and (
+            self.boosted is None or self.boosted.make_room(self.size, self.rounds, self.high - self.low))
 
     cdef bint room_for_steps(self, Py_ssize_t count) noexcept nogil:
         """Allocate four steps per value of a row; return whether there was memory."""
@@ -477,12 +499,21 @@ cdef class Members:
             self.teach(self.plain, r.x, r.plain_scores, r.plain_z, 0, y, importance)
         if self.trees is not None:
             self.trees.learn(r.x + 1, self.size, r.forest_says if r.foreseen else NULL, near)
+        if self.boosted is not None:
+            self.teach_boosted(r, near)
         self.teach(self.combining, r.several, r.several_scores, r.several_z, code, near, importance)
         if self.recent:
             if r.lagged:
                 self.teach(self.lagged, r.recent_x, r.lagged_scores, r.lagged_z, 1, near, importance)
             self.teach(self.following, r.following, r.following_scores, r.following_z, code, near, importance)
             self.teach(self.seeing, r.seeing, r.seeing_scores, r.seeing_z, code, near, importance)
+
+    cdef void teach_boosted(self, Round* r, double y) noexcept nogil:
+        cdef bint known = r.boosted
+        if not known and r.full:
+            memcpy(r.boosted_x, r.x, (self.size + 1) * sizeof(double))
+            r.boosted_x[0] = r.base
+        self.boosted.learn(r.boosted_x, self.size, r.boosted_own if known else NULL, r.boosted_leaf if known else NULL, y)
 
     cdef void teach_first(self, const Row* row, Round* r, double y, double near, double importance) noexcept nogil:
         cdef double[4] slopes
@@ -704,20 +735,22 @@ cdef class Members:
             filters.list_state(parts)
         if self.trees is not None:
             self.trees.list_state(parts)
+        if self.boosted is not None:
+            self.boosted.list_state(parts)
         if self.at.forward >= 0:
             self.forward.list_state(parts)
 
     def parts(self):
         """Return all filters, the forest and the forward filter, by name."""
-        found = {name: getattr(self, name) for name in (*FILTERS, "trees", "forward")}
+        found = {name: getattr(self, name) for name in (*FILTERS, "trees", "boosted", "forward")}
         return {name: part for name, part in found.items() if part is not None}
 
     def widths(self, size):
         """Return the number of inputs of all filters that are active, for a number of features."""
         found = {"plain": size + 1 if size <= MAX_FILTER_FEATURES else None, "lagged": size + 3 if size <= MAX_LAGGED_FEATURES else None}
-        more = self.trees is not None
+        more = (self.trees is not None) + (self.at.boosted >= 0)
         seasonal = 2 if self.at.seasonal >= 0 and self.recent else 0
-        return found | {"combining": 5 + more, "following": 6, "seeing": FIRST_SEEING + seasonal + more, "trees": None, "forward": found["plain"]}
+        return found | {"combining": 5 + more, "following": 6, "seeing": FIRST_SEEING + seasonal + more, "trees": None, "boosted": None, "forward": found["plain"]}
 
     def lengths(self, size):
         """Return the length of each array, for a number of features."""

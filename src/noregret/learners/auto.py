@@ -100,8 +100,8 @@ class Auto(Banked):
         twice as long. ``predict_one`` uses everything learned so far: in such a service, call
         ``learn_one`` when an outcome arrives. No theorem covers delayed outcomes.
     edition
-        The members and rules of the bank: 2, or 1 for those of version 0.1, as in its models and
-        certificates.
+        The members and rules of the bank: 3; models and certificates keep theirs. 2 has no boosted
+        trees, and 1 is that of version 0.1.
     members
         ``all``, or ``linear`` for a bank without trees, which is several times as fast.
 
@@ -229,7 +229,7 @@ class Auto(Banked):
         loss_parameter: float | None = None,
         recent: bool = True,
         delay: int = 0,
-        edition: int = 2,
+        edition: int = 3,
         members: str = "all",
     ) -> None:
         if loss == "softmax":
@@ -244,8 +244,8 @@ class Auto(Banked):
         if not (counts and 0 <= delay <= MAX_DELAY):
             raise ValueError(f"delay must be a whole number up to {MAX_DELAY:,}: got {delay!r}")
         counts = isinstance(edition, Integral) and not isinstance(edition, bool)
-        if not (counts and edition in (1, 2)):
-            raise ValueError(f"edition must be 1 or 2: got {edition!r}")
+        if not (counts and edition in (1, 2, 3)):
+            raise ValueError(f"edition must be 1, 2 or 3: got {edition!r}")
         one_of("members", members, MEMBERS)
         kind = DelayedBank if delay else Bank
         trees = members == "all"

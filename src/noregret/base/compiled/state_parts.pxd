@@ -2,7 +2,7 @@
 
 cdef enum:
     MAX_STATE_PARTS = 64
-    MAX_OWNERS = 2
+    MAX_OWNERS = 3
 
 
 cdef struct Allocated:
@@ -24,8 +24,8 @@ cdef struct StateParts:
     char *starts[64]
     Py_ssize_t[64] sizes
     int owners
-    Allocated *owned[2]                    # each in one of the parts
-    const Memory *memory[2]                # NULL for plain bytes
+    Allocated *owned[3]                    # each in one of the parts
+    const Memory *memory[3]                # NULL for plain bytes
 
 
 cdef inline void add_part(StateParts* parts, const void* start, Py_ssize_t size) noexcept nogil:

@@ -86,7 +86,7 @@ cdef class StatePool:
     cdef int segment_bits               # states per segment, as a power of 2
     cdef char* first                    # the state of a learner that has learned nothing
     cdef StateParts parts
-    cdef Py_ssize_t[2] owned_at         # where a state says which memory it owns
+    cdef Py_ssize_t[MAX_OWNERS] owned_at         # where a state says which memory it owns
     cdef bint lent                      # whether the learner has a copy of what a state owns
 
     def __cinit__(self, Entry entry not None):

@@ -1,0 +1,253 @@
+/* The block of the boosted trees of `auto`, their predictions, and the rows they keep. boosting_fit.c fits a tree. */
+#include "boosting.h"
+
+#include <float.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "boosting_fit.h"
+
+enum {
+    TREES = NOREGRET_BOOST_TREES,
+    NODES = NOREGRET_BOOST_NODES,
+    BINS = NOREGRET_BOOST_BINS,
+    FIRST_ROOM = 128,
+    FIRST_BINS = 64,   /* rows before inputs are divided into bins */
+    SAMPLED = 1024,    /* rows by which they are */
+};
+
+/* Nanoseconds per row that fits may take, about. */
+static const double BUDGET = 4000;
+
+ptrdiff_t noregret_boost_bytes(int64_t features, int64_t room)
+{
+    ptrdiff_t wide = 8 * (2 * features + 2 * room), floats = 4 * (features * room + features * BINS);
+    return sizeof(noregret_boost) + wide + floats + features + features * room + TREES * room;
+}
+
+noregret_boost_arrays noregret_boost_at(const noregret_boost *b)
+{
+    noregret_boost_arrays at;
+    int64_t p = b->features, n = b->room;
+    at.origin = (double *)(b + 1);
+    at.scale = at.origin + p;
+    at.outcomes = at.scale + p;
+    at.fitted = at.outcomes + n;
+    at.x = (float *)(at.fitted + n);
+    at.edges = at.x + p * n;
+    at.edge_count = (uint8_t *)(at.edges + p * BINS);
+    at.bins = at.edge_count + p;
+    at.leaf = at.bins + p * n;
+    return at;
+}
+
+noregret_boost *noregret_boost_sized(const noregret_boost *from, int64_t features, int64_t room)
+{
+    noregret_boost *b = calloc(1, noregret_boost_bytes(features, room));
+    if (b == NULL)
+        return NULL;
+    if (from != NULL)
+        *b = *from;
+    b->features = features;
+    b->room = room;
+    noregret_boost_arrays to = noregret_boost_at(b);
+    if (from == NULL) {
+        b->bin_at = FIRST_BINS;
+        for (int t = 0; t < TREES; t++)
+            b->nodes[t][0].threshold = FLT_MAX;
+        return b;
+    }
+    noregret_boost_arrays was = noregret_boost_at(from);
+    int64_t before = from->features, kept = before < features ? before : features, rows = b->rows;
+    memcpy(to.origin, was.origin, kept * sizeof(double));
+    memcpy(to.scale, was.scale, kept * sizeof(double));
+    memcpy(to.outcomes, was.outcomes, rows * sizeof(double));
+    memcpy(to.fitted, was.fitted, rows * sizeof(double));
+    for (int64_t i = 0; i < rows; i++)
+        memcpy(to.x + i * features, was.x + i * before, kept * sizeof(float));
+    memcpy(to.edges, was.edges, kept * BINS * sizeof(float));
+    memcpy(to.edge_count, was.edge_count, kept);
+    for (int64_t j = 0; j < kept; j++)
+        memcpy(to.bins + j * room, was.bins + j * from->room, rows);
+    for (int t = 0; t < TREES; t++)
+        memcpy(to.leaf + t * room, was.leaf + t * from->room, rows);
+    return b;
+}
+
+/* Predictions. */
+
+static float near_to(double value)
+{
+    return value > 1e38 ? 1e38f : value < -1e38 ? -1e38f : value == value ? (float)value : 0.0f;
+}
+
+/* Fill in the leaves of a row in all trees, four trees side by side. */
+static void find_leaves(const noregret_boost *b, const float *own, uint8_t *leaf)
+{
+    for (int t = 0; t < TREES; t += 4) {
+        int at[4] = {0, 0, 0, 0}, depth = 0;
+        for (int k = 0; k < 4; k++)
+            depth = b->depth[t + k] > depth ? b->depth[t + k] : depth;
+        for (int d = 0; d < depth; d++)
+            for (int k = 0; k < 4; k++) {
+                const noregret_boost_node *node = &b->nodes[t + k][at[k]];
+                at[k] = node->left + (own[node->feature] > node->threshold);
+            }
+        for (int k = 0; k < 4; k++)
+            leaf[t + k] = (uint8_t)at[k];
+    }
+}
+
+static double sum_of(const noregret_boost *b, const uint8_t *leaf)
+{
+    double sum = 0;
+    for (int t = 0; t < TREES; t++)
+        sum += b->nodes[t][leaf[t]].value;
+    return sum;
+}
+
+double noregret_boost_predict(const noregret_boost *b, const double *x, float *own, uint8_t *leaf)
+{
+    noregret_boost_arrays at = noregret_boost_at(b);
+    for (int64_t j = 0; j < b->features; j++)
+        own[j] = b->rounds > 0 ? near_to((x[j] - at.origin[j]) * at.scale[j]) : 0;
+    find_leaves(b, own, leaf);
+    return sum_of(b, leaf);
+}
+
+/* Bins. */
+
+static int rising(const void *a, const void *b)
+{
+    float x = *(const float *)a, y = *(const float *)b;
+    return (x > y) - (x < y);
+}
+
+static float between(float low, float high)
+{
+    float middle = low + (high - low) / 2;
+    return middle < high ? middle : low;
+}
+
+/* The number of edges below a value. */
+static uint8_t bin_of(const float *edges, int count, float value)
+{
+    int low = 0;
+    while (low < count) {
+        int middle = (low + count) >> 1;
+        if (value > edges[middle])
+            low = middle + 1;
+        else
+            count = middle;
+    }
+    return (uint8_t)low;
+}
+
+static void fill_bins(noregret_boost *b, int64_t j)
+{
+    noregret_boost_arrays at = noregret_boost_at(b);
+    for (int64_t i = 0; i < b->rows; i++)
+        at.bins[j * b->room + i] = bin_of(at.edges + j * BINS, at.edge_count[j], at.x[i * b->features + j]);
+}
+
+/* Divide the values of an input into bins of about as many rows each. */
+static void divide(noregret_boost *b, int64_t j)
+{
+    noregret_boost_arrays at = noregret_boost_at(b);
+    float sample[SAMPLED], *edges = at.edges + j * BINS;
+    int n = (int)(b->rows < SAMPLED ? b->rows : SAMPLED), distinct = 1, count = 0;
+    memset(edges, 0, BINS * sizeof(float));
+    for (int k = 0; k < n; k++)
+        sample[k] = at.x[(k * b->rows / n) * b->features + j];
+    qsort(sample, n, sizeof(float), rising);
+    for (int k = 1; k < n; k++)
+        distinct += sample[k] > sample[k - 1];
+    for (int c = 1; c < (distinct <= BINS ? n : BINS); c++) {
+        int k = distinct <= BINS ? c : c * n / BINS;
+        while (distinct > BINS && k < n && sample[k] == sample[k - 1])
+            k++;
+        if (k == n || sample[k] == sample[k - 1])
+            continue;
+        float edge = between(sample[k - 1], sample[k]);
+        if (count == 0 || edge > edges[count - 1])
+            edges[count++] = edge;
+    }
+    at.edge_count[j] = (uint8_t)count;
+    fill_bins(b, j);
+}
+
+/* Learning. */
+
+int noregret_boost_reserve(noregret_boost **b)
+{
+    noregret_boost *was = *b, *made;
+    if (was->rows == was->room && was->room < NOREGRET_BOOST_ROWS) {
+        if ((made = noregret_boost_sized(was, was->features, 2 * was->room)) == NULL)
+            return 0;
+        free(was);
+        *b = made;
+    }
+    return 1;
+}
+
+int noregret_boost_due(const noregret_boost *b)
+{
+    return b->rounds + 1 >= FIRST_BINS && b->debt <= BUDGET;
+}
+
+void noregret_boost_learn(noregret_boost *b, const double *x, float *own, const uint8_t *leaf, double y, void *scratch)
+{
+    noregret_boost_arrays at = noregret_boost_at(b);
+    int due = noregret_boost_due(b);
+    int64_t p = b->features, row = b->next;
+    if (b->rounds == 0)
+        memcpy(at.origin, x, p * sizeof(double));
+    for (int64_t j = 0; j < p; j++)
+        if (at.scale[j] == 0 && x[j] != at.origin[j]) { /* the first difference is 1: neither unit nor sign matter */
+            double scale = 1 / (x[j] - at.origin[j]);
+            at.scale[j] = scale < -1e300 ? -1e300 : scale > 1e300 ? 1e300 : scale;
+            own[j] = near_to((x[j] - at.origin[j]) * at.scale[j]);
+        }
+    memcpy(at.x + row * p, own, p * sizeof(float));
+    for (int64_t j = 0; j < p; j++)
+        at.bins[j * b->room + row] = bin_of(at.edges + j * BINS, at.edge_count[j], own[j]);
+    for (int t = 0; t < TREES; t++)
+        at.leaf[t * b->room + row] = leaf[t];
+    at.fitted[row] = sum_of(b, leaf);
+    at.outcomes[row] = y;
+    b->rounds++;
+    b->rows = row + 1 > b->rows ? row + 1 : b->rows;
+    b->next = row + 1 < NOREGRET_BOOST_ROWS ? row + 1 : 0;
+    if (b->rounds == b->bin_at) {
+        for (int64_t j = 0; j < p; j++)
+            divide(b, j);
+        b->bin_at += b->rows;
+    }
+    b->debt = b->debt > BUDGET ? b->debt - BUDGET : 0;
+    if (due)
+        b->debt = noregret_boost_fit(b, scratch);
+}
+
+void noregret_boost_restore(noregret_boost *b)
+{
+    noregret_boost_arrays at = noregret_boost_at(b);
+    for (int t = 0; t < TREES; t++) {
+        uint8_t depths[NODES] = {0};
+        b->depth[t] = 0;
+        for (int k = 0; k < NODES; k++) {
+            int left = b->nodes[t][k].left;
+            if (left > k)
+                depths[left] = depths[left + 1] = depths[k] + 1;
+            if (depths[k] > b->depth[t])
+                b->depth[t] = depths[k];
+        }
+    }
+    for (int64_t j = 0; j < b->features; j++)
+        fill_bins(b, j);
+    for (int64_t i = 0; i < b->rows; i++) {
+        uint8_t leaf[TREES];
+        find_leaves(b, at.x + i * b->features, leaf);
+        for (int t = 0; t < TREES; t++)
+            at.leaf[t * b->room + i] = leaf[t];
+    }
+}
