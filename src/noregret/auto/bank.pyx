@@ -160,7 +160,7 @@ cdef class Bank(Engine):
         near = self.members.nearer(r, far)
         if self.importance > 0:
             self.mixer.weigh(
-                r if self.judged == NULL else self.judged, far, far if self.members.lasts(r, far) else near,
+                r if self.judged == NULL else self.judged, &r.known, far, far if self.members.lasts(r, far) else near,
                 self.members.widest_error(), self.importance,
                 self.served - self.members.origin if self.late else NAN)
         if self.rounds == 0:

@@ -1,4 +1,4 @@
-from noregret.auto.layout cimport Layout, Round
+from noregret.auto.layout cimport Known, Layout, Round
 from noregret.base.compiled.losses cimport Loss
 from noregret.base.compiled.state_parts cimport Allocated, StateParts
 from noregret.base.compiled.weigher cimport Holding, Weigher
@@ -28,7 +28,9 @@ cdef class Mixer:
     cdef readonly Weigher among_base, tracker, leaner, final
     cdef Loss loss
     cdef Layout at
+    cdef bint follows                      # whether mixtures move to the last outcome if that was outlying
     # Of the state, in a row.
+    cdef double[3] followed                # sums of squares and products of how far it was, and the largest square
     cdef readonly double widest            # largest range of the members' losses in a round
     cdef double[48] beyond                 # regret to each member that clipping outlying outcomes left out
 
@@ -39,7 +41,9 @@ cdef class Mixer:
     cdef double mix_base(self, Round* r) noexcept nogil
     cdef double mix_all(self, Round* r) noexcept nogil
     cdef double loss_of(self, const Round* r, int k, double y, double importance) noexcept nogil
-    cdef void weigh(self, Round* r, double y, double near, double widest_error, double importance, double served) noexcept nogil
+    cdef double share_of_last(self) noexcept nogil
+    cdef void judge_last(self, Round* r, double last, double y) noexcept nogil
+    cdef void weigh(self, Round* r, const Known* known, double y, double near, double widest_error, double importance, double served) noexcept nogil
     cdef double limit(self, double y, double widest_error, double importance, double own, double* losses) noexcept nogil
     cdef double weight_of(self, int k) noexcept nogil
     cdef void take_snapshot(self, long long rounds) noexcept nogil

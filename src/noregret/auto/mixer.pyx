@@ -12,7 +12,7 @@ import numpy as np
 cimport cython
 cimport numpy as cnp
 
-from noregret.auto.layout cimport LOGISTIC, SQUARE, Round, chance_of, clip, layout_of
+from noregret.auto.layout cimport LOGISTIC, SQUARE, Known, Round, chance_of, clip, layout_of
 from noregret.base.compiled.losses cimport Loss
 from noregret.base.compiled.state_parts cimport Allocated, StateParts, add_owned, add_range
 from noregret.base.compiled.weigher cimport (
@@ -29,9 +29,13 @@ CONSTANT_PRIOR, SINGLE_PRIOR = 0.1, 0.15
 WEIGHERS = ("among_base", "tracker", "leaner", "final")
 
 cdef double MIN_SUM = 1e-290
+# Larger differences are not learned from: their squares might overflow.
+cdef double MAX_WAY = 1e140
 # After SURE_ROUNDS the largest range of the members' losses grows by up to this in a round.
 cdef double MAX_GROWTH = 2.0
 cdef long long SURE_ROUNDS = 200
+# After an outlying outcome, the mixtures go by this share to it at first, as if that had been best in a number of rounds.
+cdef double FIRST_FOLLOWED = 1.0 / 3, FOLLOWED_ROUNDS = 0.25
 # The share of weight given away after the first round.
 cdef double FIRST_SHARE = 0.25
 cdef enum:
@@ -271,6 +275,7 @@ cdef class Mixer:
         self.final = Exponential(1.0, "constant" if labels else "adaptive")
         if not labels:
             self.final.rate = math.log(self.at.weighed)
+        self.follows = edition > 2 and recent and not labels
         self.begin()
         self.snapshots = Snapshots(self.at.members)
 
@@ -305,7 +310,8 @@ cdef class Mixer:
 
     cdef double mix_all(self, Round* r) noexcept nogil:
         """Return the final mixture, of all members and of their two mixtures."""
-        cdef int n = self.at.members
+        cdef int k, n = self.at.members
+        cdef double share
         if not r.full:  # inactive filters have repeated the base since
             self.give_chance(r, 0, self.at.first)
         if not r.grown:
@@ -314,8 +320,25 @@ cdef class Mixer:
         r.says[n] = self.mixed(self.tracker, r, n)
         if self.at.kind != LOGISTIC:
             r.says[n + 1] = self.mixed(self.leaner, r, n)
+        if self.follows and r.known.last != r.known.outcomes[0]:  # clipped: a fluke, or a new level
+            share = self.share_of_last()
+            for k in range(n, n + 2):
+                r.says[k] += share * (r.known.last - r.says[k])
         self.give_chance(r, n, self.at.weighed)
         return self.mixed(self.final, r, self.at.weighed)
+
+    cdef double share_of_last(self) noexcept nogil:
+        """Return how far mixtures go to an outlying last outcome: what was best after others, by least squares."""
+        cdef double prior = FOLLOWED_ROUNDS * self.followed[2]
+        return (self.followed[1] + FIRST_FOLLOWED * prior) / (self.followed[0] + prior) if prior > 0 else FIRST_FOLLOWED
+
+    cdef void judge_last(self, Round* r, double last, double y) noexcept nogil:
+        """Learn how far the outcome is on the way from the tracker's mixture to an outlying last outcome."""
+        cdef double start = self.mixed(self.tracker, r, self.at.members), way = last - start
+        if fabs(way) < MAX_WAY:
+            self.followed[0] += way * way
+            self.followed[1] += way * (clip(y, min(start, last), max(start, last)) - start)
+            self.followed[2] = max(self.followed[2], way * way)
 
     # Weights.
 
@@ -347,10 +370,10 @@ cdef class Mixer:
             losses[k] -= left
         return counted
 
-    cdef void weigh(self, Round* r, double y, double near, double widest_error, double importance, double served) noexcept nogil:
+    cdef void weigh(self, Round* r, const Known* known, double y, double near, double widest_error, double importance, double served) noexcept nogil:
         """Update all weighers with the members' losses, for the outcome as clipped, up to a widest error (0 for any).
 
-        ``served`` is the mixture's prediction, NaN for that of the current weights.
+        ``known`` are the outcomes known to the prediction, and ``served`` is the mixture's prediction, NaN for that of the current weights.
         """
         cdef double[48] losses
         cdef double[48] near_by
@@ -363,6 +386,8 @@ cdef class Mixer:
         else:
             for k in range(weighed):
                 losses[k] = self.loss_of(r, k, y, importance)
+        if self.follows and known.last != known.outcomes[0]:
+            self.judge_last(r, known.last, y)
         guess = self.mixed(self.final, r, weighed) if served != served else served
         if self.at.kind == LOGISTIC:
             own = -importance * log(chance_of(guess * (1 if y > 0 else -1)))
@@ -445,7 +470,7 @@ cdef class Mixer:
         cdef Weigher weigher
         for weigher in (self.among_base, self.tracker, self.leaner, self.final):
             weigher.list_state(parts)
-        add_range(parts, &self.widest, &self.beyond[self.at.weighed])
+        add_range(parts, &self.followed[0], &self.beyond[self.at.weighed])
         add_range(parts, &self.snapshots.owned, &self.snapshots.taken + 1)
         add_owned(parts, &self.snapshots.owned, NULL)
 
@@ -468,14 +493,20 @@ cdef class Mixer:
 
     def lengths(self):
         """Return the length of each array."""
-        return {"snapshots": self.snapshots.length, "beyond": self.at.weighed}
+        found = {"snapshots": self.snapshots.length, "beyond": self.at.weighed}
+        return found | {"followed": 3} if self.follows else found
 
     def state(self):
         """Return copies of all arrays."""
-        return {"snapshots": self.snapshots.whole(), "beyond": self.left_out()}
+        found = {"snapshots": self.snapshots.whole(), "beyond": self.left_out()}
+        return found | {"followed": np.array(self.followed)} if self.follows else found
 
     def take(self, arrays, numbers):
         """Replace the arrays and numbers; ``arrays`` have the right sizes."""
         self.snapshots.take(arrays["snapshots"], numbers)
         for k, number in enumerate(arrays["beyond"].tolist()):
             self.beyond[k] = number
+        for k, number in enumerate(arrays["followed"].tolist() if self.follows else ()):
+            if number < 0:
+                raise ValueError("array followed holds a negative sum")
+            self.followed[k] = number
