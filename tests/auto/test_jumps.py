@@ -71,3 +71,32 @@ def test_after_one_outcome_everybody_starts_from_it(loss: str) -> None:
     before = member_losses(learner)
     learner.learn_one(X[1], 1234.5)
     assert (member_losses(learner) == before).all()
+
+
+def flukes(seed: int, rounds: int = 1500) -> Floats:
+    """Return noise with single outcomes far off."""
+    rng = np.random.default_rng(seed)
+    return np.asarray(rng.normal(size=rounds) + 100 * (rng.random(rounds) < 0.004))
+
+
+def test_after_outlying_outcomes_mixtures_learn_whether_levels_change_or_not() -> None:
+    shares = list[float]()
+    for y in (jumping(0), flukes(0)):
+        learner = auto()
+        played(learner, alone(y), y)
+        squares, products, largest = learner.engine.get_state()[0]["followed"]
+        assert 0 < largest <= squares
+        assert 0 <= products <= squares
+        shares.append(products / squares)
+    assert shares[0] > 0.9
+    assert shares[1] < 0.1
+
+
+def test_levels_that_change_cost_less_than_in_the_edition_before_and_flukes_not_more() -> None:
+    def error(y: Floats, edition: int) -> float:
+        return float(((played(auto(edition=edition), alone(y), y) - y)[1:] ** 2).mean())
+
+    jumps = [[error(jumping(seed), edition) for edition in (2, 3)] for seed in range(3)]
+    single = [[error(flukes(seed), edition) for edition in (2, 3)] for seed in range(3)]
+    assert all(new < old for old, new in jumps)
+    assert sum(new for _, new in single) < 1.05 * sum(old for old, _ in single)

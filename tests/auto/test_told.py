@@ -106,7 +106,10 @@ def test_recent_outcomes_are_praised_where_they_help_and_only_there() -> None:
 def test_the_gain_of_recent_outcomes_is_what_leaving_them_out_costs(
     loss: str, follows: float
 ) -> None:
-    """Beside another that sees none of them: about the same members (small changes move whole splits of trees), and the same saving."""
+    """Beside another that sees none of them: about the same saving, and members.
+
+    Small changes move whole splits of boosted trees.
+    """
     rng = np.random.default_rng(3)
     X, y = rng.normal(size=(3000, 2)), np.zeros(3000)
     for t in range(1, 3000):

@@ -4,7 +4,8 @@ A bank of learners sees every row, and a master mixes their predictions:
 
     filters         least squares with four memories, from all rounds to the last hundred or so
     first order     AdaGrad at four rates, and diagonal filters with four memories
-    trees           a Mondrian forest, from round 129 on, with up to 64 features
+    trees           a Mondrian forest, from round 129 on, with up to 64 features; boosted trees
+                    over the latest rows, from round 161 on, with up to 256 features
     combinations    small filters over the predictions of those
     outcomes        the same with the latest outcomes and the latest errors of the mixture
     constants       the running mean and the last outcome, as they are; even odds for labels

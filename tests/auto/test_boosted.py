@@ -1,0 +1,115 @@
+"""The boosted trees of ``auto``: what they see, what they keep, and states that make no sense."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import noregret as nr
+from noregret.base.model_file import dumps, loads
+from tests.auto.streams import auto, labels, played
+
+BEGINS, SPEAKS, KEPT = 64, 160, 8192
+
+
+def curves(seed: int, rows: int, columns: int = 6) -> Any:
+    """Return a sum of curves and a product of four columns, and noise."""
+    rng = np.random.default_rng(seed)
+    X = rng.random((rows, columns))
+    y = 10 * np.sin(np.pi * X[:, 0] * X[:, 1]) + 20 * (X[:, 2] - 0.5) ** 2 + 5 * X[:, 3]
+    return X, y + rng.normal(size=rows)
+
+
+def state(learner: Any) -> dict[str, Any]:
+    """Return the arrays of the boosted trees."""
+    arrays = learner.engine.get_state()[0]
+    return {k.partition(".")[2]: v for k, v in arrays.items() if k.startswith("boosted.")}
+
+
+def test_it_learns_a_sum_of_curves() -> None:
+    X, y = curves(0, 3000)
+    errors = [np.mean((played(auto(edition=k), X, y) - y)[1500:] ** 2) for k in (2, 3)]
+    assert errors[1] < 0.7 * errors[0]
+    signs = labels(y - np.median(y))
+    scores = [played(auto("logistic", edition=k), X, signs)[1500:] for k in (2, 3)]
+    losses = [np.logaddexp(0, -s * signs[1500:]).mean() for s in scores]
+    assert losses[1] < 0.95 * losses[0]
+
+
+def test_it_begins_after_some_rounds_and_keeps_the_latest_rows() -> None:
+    X, y = curves(1, SPEAKS + 4)
+    learner = auto()
+    for t in range(SPEAKS + 4):
+        assert bool(state(learner)) == (t > BEGINS), t
+        learner.learn_one(X[t], y[t])
+    found = state(learner)
+    assert len(found["outcomes"]) == SPEAKS + 4 - BEGINS
+    one, two = curves(2, 500, 4), curves(3, KEPT, 4)
+    learner = auto()
+    learner.learn_many(*(np.concatenate(pair) for pair in zip(one, two, strict=True)))
+    kept = np.sort(state(learner)["outcomes"])
+    assert len(kept) == KEPT
+    unit = learner.engine.get_state()[1]["boosted.unit"]
+    assert np.abs(kept - np.sort(two[1] - one[1][0]) / unit).max() < 10  # clipped, not lost
+    assert dumps(loads(dumps(learner), "a copy")) == dumps(learner)
+
+
+def test_what_is_fitted_is_the_sum_of_its_trees() -> None:
+    """Beside another walk down the trees, over all rows kept."""
+    X, y = curves(4, 900)
+    learner = auto()
+    learner.learn_many(X, y)
+    found = state(learner)
+    width = len(found["origin"])
+    x = found["x"].reshape(-1, width).astype(np.float32)
+    sums = np.zeros(len(x))
+    for tree in found["trees"].reshape(64, -1, 4):
+        for i, row in enumerate(x):
+            at = 0
+            while tree[at, 3] != at:
+                at = int(tree[at, 3]) + int(row[int(tree[at, 2])] > np.float32(tree[at, 1]))
+            sums[i] += tree[at, 0]
+    assert np.abs(sums - found["fitted"]).max() < 1e-9
+    assert np.abs(sums).max() > 0.1
+
+
+def test_more_features_than_it_takes_end_it() -> None:
+    X, y = curves(5, 130)
+    learner = auto()
+    for t in range(130):
+        learner.learn_one({f"x{k}": float(v) for k, v in enumerate(X[t])}, y[t])
+    assert state(learner)
+    learner.learn_one({f"more{k}": 1.0 for k in range(300)}, 1.0)
+    assert not state(learner)
+    assert dumps(loads(dumps(learner), "a copy")) == dumps(learner)
+
+
+@pytest.mark.parametrize("what", ["left", "feature", "edges", "counts", "x", "rows", "next"])
+def test_a_state_that_makes_no_sense_is_refused(what: str) -> None:
+    X, y = curves(6, 200)
+    learner = auto()
+    learner.learn_many(X, y)
+    arrays, numbers, names = learner.get_state()
+    trees, before = arrays["boosted.trees"].reshape(-1, 4), dumps(learner)
+    if what in ("left", "feature"):
+        trees[0, 3 if what == "left" else 2] = 31 if what == "left" else 99
+    elif what == "edges":
+        arrays["boosted.edges"][:2] = 1, 0
+    elif what == "counts":
+        arrays["boosted.counts"][0] = 32
+    elif what == "x":
+        arrays["boosted.x"][0] = 1e39
+    else:
+        numbers[f"boosted.{what}"] += 1
+    with pytest.raises((ValueError, nr.NoRegretError)):
+        learner.set_state(arrays, numbers, names)
+    assert dumps(learner) == before
+
+
+def test_a_feature_whose_values_are_huge_or_tiny_does_no_harm() -> None:
+    X, y = curves(7, 600)
+    for unit in (1e-60, 1e60):
+        said = played(auto(), X * [unit, 1, 1, 1, 1, 1], y)
+        assert np.abs(said - played(auto(), X, y))[200:].mean() < 0.5
