@@ -18,6 +18,7 @@ REPEATS = sized(3, full=10)
 SLACK = 2000
 # Per tree of the forest of ``auto``.
 MAX_NODES = 2000
+MAX_ROWS = 8192  # that boosted trees keep
 
 
 def kept_by(work: Callable[[], None]) -> int:
@@ -55,6 +56,9 @@ def sizes(learner: nr.Learner) -> dict[str, int]:
     if "trees.nodes" in arrays:  # of auto, after some rounds
         assert arrays["trees.counts"].max() <= MAX_NODES
         held = {name: size for name, size in held.items() if not name.startswith("trees.")}
+    if "boosted.outcomes" in arrays:  # of auto, too: rows up to a number
+        assert len(arrays["boosted.outcomes"]) <= MAX_ROWS
+        held = {name: size for name, size in held.items() if not name.startswith("boosted.")}
     return held | {"numbers": len(numbers), "features": len(features)}
 
 
