@@ -221,10 +221,12 @@ async function begin() {
 async function watch() {
   if (reading) reading.abort();
   const mine = reading = new AbortController(), name = $("model").value;
+  const here = "models/" + encodeURIComponent(name);
   samples = [], last = null;
+  $("report").hidden = Boolean(key); // a link sends no key
+  $("report").href = here + "/report";
   try {
-    const path = "models/" + encodeURIComponent(name) + "/watch";
-    const answer = await ask(path, {signal: mine.signal});
+    const answer = await ask(here + "/watch", {signal: mine.signal});
     if (answer.status == 401 || answer.status == 403) $("sign-in").hidden = false;
     if (!answer.ok) throw new Error((await answer.json()).detail);
     const reader = answer.body.pipeThrough(new TextDecoderStream()).getReader();
@@ -279,7 +281,8 @@ def dashboard() -> str:
         '<select id="model" aria-label="Model" hidden></select><span id="state">connecting</span>'
         '<form id="sign-in" hidden><input id="key" type="password" autocomplete="off" required'
         ' placeholder="API key" aria-label="API key"> <button>Sign in</button></form>'
-        '<a href="api">API</a></header><p><code id="learner"></code></p>'
+        '<a id="report" hidden>Report</a> <a href="api">API</a></header>'
+        '<p><code id="learner"></code></p>'
         f'<div class="cards" id="cards"></div><div class="charts" id="charts" hidden>{charts}</div>'
         '<div class="wide" id="members" hidden><h2>Members</h2><p id="words"></p><table></table>'
         "</div>"

@@ -131,6 +131,7 @@ FACTS = {
         "application/json",
     ),
     "/models/{model}/certificate": ("A certificate of what was served.", "application/json"),
+    "/models/{model}/report": ("The certificate as a page.", "text/html"),
     "/models/{model}/rows": (
         "The labelled rows, for verifying the certificate.",
         "application/x-ndjson",

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import shlex
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from typing import Any
+from urllib.parse import quote, urlencode
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
@@ -66,6 +68,7 @@ class Server:
         self.rest = Starlette(
             routes=[
                 Route("/models/{model}/certificate", self.certificate),
+                Route("/models/{model}/report", self.report),
                 Route("/models/{model}/rows", self.rows),
                 Route("/models/{model}/start", self.start),
                 Route("/models/{model}/watch", self.watch),
@@ -169,6 +172,18 @@ class Server:
         found = await desk.report(lambda: desk.service.certificate(key=key, of=of))
         return Response(found.to_json(), media_type=JSON)
 
+    async def report(self, request: Request) -> Response:
+        """Return the certificate as a page."""
+        from noregret.app.report.served import page
+
+        desk = self.desk_of(request, ADMIN)
+        name, target = request.path_params["model"], self.target_of(request)
+        key, of = map(request.query_params.get, ("key", "of"))
+        found = await desk.report(lambda: desk.service.certificate(key=key, of=of))
+        began = desk.service.start is not None
+        told = page(found, name, commands(str(request.base_url), name, target, key, of, began))
+        return HTMLResponse(told, headers=PAGE_HEADERS)
+
     async def rows(self, request: Request) -> Response:
         """Return the rows to verify a certificate with."""
         desk = self.desk_of(request, ADMIN)
@@ -231,3 +246,19 @@ class Server:
     async def page(self, request: Request) -> Response:
         """Describe the interface for people."""
         return HTMLResponse(page(described(), self.visible(request), str(request.base_url)))
+
+
+def commands(
+    base: str, name: str, target: str, key: str | None, of: str | None, trained: bool
+) -> list[str]:
+    """Return the commands that fetch a certificate and confirm it."""
+    asked = urlencode({k: v for k, v in (("key", key), ("of", of)) if v is not None})
+    here, ask = f"{base}models/{quote(name)}", f"?{asked}" if asked else ""
+    start = " --start start.model" if trained else ""
+    fetch = [("certificate", ask, "certificate.json"), ("rows", ask, "rows.jsonl")]
+    if trained:
+        fetch.append(("start", "", "start.model"))
+    return [
+        *(f"curl {shlex.quote(f'{here}/{what}{ask}')} > {file}" for what, ask, file in fetch),
+        f"noregret verify certificate.json rows.jsonl --target {shlex.quote(target)}{start}",
+    ]

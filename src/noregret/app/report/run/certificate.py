@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from noregret.app.report.certificate.sheet import Assumed, sheet_of
@@ -20,6 +21,11 @@ def certificate_section(result: Result, said: Verdict) -> Html:
     certificate = result.certificate
     if certificate is None:
         return section("Certificate", element("p", said.words, class_="aside"))
+    return section("Certificate", *contents(certificate, said))
+
+
+def contents(certificate: Certificate, said: Verdict) -> Iterable[str]:
+    """Yield what a certificate says, after the verdict on it."""
     sheet = sheet_of(certificate)
     rows = [
         element(
@@ -30,18 +36,13 @@ def certificate_section(result: Result, said: Verdict) -> Html:
         )
         for fact in sheet.facts
     ]
-    return section(
-        "Certificate",
-        promise_block(said),
-        element("table", element("tbody", *rows), class_="sheet"),
-        assumptions(sheet.assumptions),
-        *(
-            part
-            for more in sheet.further
-            for part in (promise_block(more.verdict), assumptions(more.assumptions))
-        ),
-        digest(certificate),
-    )
+    yield promise_block(said)
+    yield element("table", element("tbody", *rows), class_="sheet")
+    yield assumptions(sheet.assumptions)
+    for more in sheet.further:
+        yield promise_block(more.verdict)
+        yield assumptions(more.assumptions)
+    yield digest(certificate)
 
 
 def promise_block(said: Verdict) -> Html:
