@@ -177,6 +177,7 @@ def test_the_near_voice_is_not_called_echo(results: dict[str, EchoResult]) -> No
         assert verdict is not None
         assert ("near voice included" in verdict.words) == mixed
         assert ("less echo" in verdict.words) != mixed
+        assert verdict.mood == ("neutral" if mixed else "good")  # the voice may be what is gone
 
 
 def test_pictures_of_before_and_after_share_one_scale(results: dict[str, EchoResult]) -> None:

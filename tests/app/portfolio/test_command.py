@@ -49,7 +49,7 @@ def test_the_summary_compares_with_hindsight(tmp_path: Path) -> None:
     assert f"{(9 / 8) ** 20:.4g}" in said
     assert re.search(r"best asset +1 ", said)
     assert "cash 50.0%, coin 50.0%" in " ".join(said.split())
-    assert "PROMISE KEPT (theorem uniform-rebalanced)" in said
+    assert "BOUND HOLDS (theorem uniform-rebalanced)" in said
 
 
 def test_figures_are_those_of_python(relatives: Path) -> None:

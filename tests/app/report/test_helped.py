@@ -13,8 +13,19 @@ from rich.console import Console
 import noregret
 from noregret.app.report.certificate.text import COLOURS
 from noregret.app.report.certificate.verdict import VACUOUS, verdict_of
-from noregret.app.report.helped import HELPED, SAME, WORSE, Plain, helped
-from noregret.app.report.run.helped import helped_by
+from noregret.app.report.helped import (
+    HELPED,
+    HOLDS,
+    SAME,
+    UNKNOWN,
+    WORSE,
+    Plain,
+    beneath,
+    helped,
+    ratio,
+)
+from noregret.app.report.run.helped import helped_by, promise_of
+from noregret.app.report.run.html import page as html
 from noregret.app.results.run import Constant
 from noregret.proof.certificates.certificate import Certificate
 from tests.app.report.results import classification, nothing, regression
@@ -51,6 +62,81 @@ def test_runs_are_compared_with_a_constant() -> None:
     poor = helped_by(replace(regression(), constant=Constant(7.005, 1000.0)))
     assert poor is not None
     assert poor.headline == WORSE
+
+
+def test_an_alternative_without_error_is_not_passed_over() -> None:
+    """Nothing is "x% more" than 0, and a ratio of 0 by 0 is no difference."""
+    said = helped_by(replace(regression(), constant=Constant(7.005, 0.0)))
+    assert said is not None
+    assert said.headline == WORSE
+    assert ratio(1.0, 0.0) == float("inf")
+    assert ratio(0.0, 0.0) == 1.0
+    assert ratio(-2.0, -1.0) == 0.0
+
+
+def test_a_theorem_is_praised_only_where_the_result_helped() -> None:
+    good, poor = regression(), replace(regression(), constant=Constant(7.005, 1000.0))
+    assert (promise_of(good).mood, promise_of(good).headline) == ("good", "PROMISE KEPT")
+    assert promise_of(poor).mood == "neutral"
+    assert promise_of(poor).headline.startswith(HOLDS)
+    assert "PROMISE KEPT" not in html(poor)
+    assert "badge good" not in html(poor)
+    bad = promise_of(good)._replace(mood="bad", headline="BOUND EXCEEDED")
+    assert beneath(helped_by(poor), bad) == bad
+
+
+def lead_of(*args: object) -> str:
+    """Return the summary's lead: the paragraph after the title."""
+    return " ".join(done(*args).split("\n\n")[1].split())
+
+
+def table(path: Path, head: str, *rows: str) -> Path:
+    path.write_text("\n".join([head, *rows]) + "\n")
+    return path
+
+
+def test_no_summary_praises_a_theorem_where_nothing_helped(tmp_path: Path) -> None:
+    rng = np.random.default_rng(3)
+    noise = [f"{a:.3f},{b:.3f},{y:.3f}" for a, b, y in rng.normal(size=(80, 3))]
+    one = table(tmp_path / "one.csv", "a,b,y", "1,2,3")
+    constant = table(tmp_path / "constant.csv", "a,b,y", *(f"{k % 7},{k % 5},5" for k in range(40)))
+    poor = table(tmp_path / "poor.csv", "a,b,y", *noise)
+    exact = table(tmp_path / "exact.csv", "a,b,y", *(f"{k % 7},{k % 7},{k % 7}" for k in range(40)))
+    for command, path, headline in (
+        ("run", one, UNKNOWN),
+        ("run", constant, UNKNOWN),
+        ("run", poor, WORSE),
+        ("mix", exact, UNKNOWN),
+    ):
+        said = done(command, path, "--target", "y")
+        assert said.splitlines()[2].startswith(headline)
+        assert "PROMISE KEPT" not in said
+
+
+def test_a_mix_is_compared_with_the_median_too(tmp_path: Path) -> None:
+    """Where one forecast spoils the average, less error than the average is no achievement."""
+    rng = np.random.default_rng(4)
+    y = 10 + rng.normal(size=60)
+    X = y[:, None] + 0.1 * rng.normal(size=(60, 3))
+    X[20, 0] = 1e9
+    rows = [",".join(f"{x:.4f}" for x in [*row, one]) for row, one in zip(X, y, strict=True)]
+    path = table(tmp_path / "absurd.csv", "a,b,c,y", *rows)
+    assert "their median" in lead_of("mix", path, "--target", "y")
+    assert "set aside as absurd" in " ".join(done("mix", path, "--target", "y").split())
+
+
+def test_a_portfolio_that_lost_says_so(tmp_path: Path) -> None:
+    falling = table(tmp_path / "relatives.csv", "a,b", *["0.9,0.99", "0.99,0.9"] * 10)
+    assert "a loss of" in lead_of("portfolio", falling)
+    rising = table(tmp_path / "rising.csv", "a,b", *["1.1,1.01", "1.01,1.1"] * 10)
+    assert "a loss of" not in lead_of("portfolio", rising)
+
+
+def test_a_tournament_leads_with_it(tmp_path: Path) -> None:
+    data = table(tmp_path / "d.csv", "a,y", *(f"{k % 5},{k % 5 + 1}" for k in range(40)))
+    learners = ("--learner", "vaw", "--learner", "widrow-hoff")
+    lead = lead_of("tournament", data, "--target", "y", *learners)
+    assert lead.startswith((HELPED, SAME, WORSE))
 
 
 def certificate(rows: int) -> Certificate:

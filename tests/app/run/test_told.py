@@ -257,4 +257,4 @@ def test_sums_that_lost_their_digits_have_a_cure_on_the_command_line(
     assert "NO CERTIFICATE Only sums over the rows were kept" in said
     assert "--drop COLUMN" in said
     assert "keep=" not in said
-    assert "PROMISE KEPT" in done("run", path, "--target", "y", "--drop", "day")
+    assert "BOUND HOLDS" in done("run", path, "--target", "y", "--drop", "day")

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from typing import NamedTuple
 
 from noregret.app.report.certificate.verdict import Mood, Verdict
 
 HELPED, SAME, WORSE = "HELPED", "NO DIFFERENCE", "DID NOT HELP"
+UNKNOWN, HOLDS = "NOTHING TO COMPARE", "BOUND HOLDS"
 # Ratios nearer to 1 are no difference.
 CLOSE = 1e-5
 
@@ -48,3 +50,34 @@ def helped(found: Iterable[Plain]) -> Verdict | None:
     words = ", and ".join(one.words for one in told)
     words += "".join(f", but {one.words}" for one in but)
     return Verdict(mood, headline, f"{words[:1].upper()}{words[1:]}.")
+
+
+def unknown(why: str) -> Verdict:
+    """Return that a result cannot be compared with an alternative, with the reason."""
+    return Verdict("neutral", UNKNOWN, why)
+
+
+def beneath(lead: Verdict | None, said: Verdict) -> Verdict:
+    """Return the verdict on a theorem as it stands under the lead: praise only where it helped.
+
+    >>> kept = Verdict("good", "PROMISE KEPT", "The regret is 1; the theorem allows 2.")
+    >>> beneath(helped([Plain(0.5, "half the error")]), kept).headline
+    'PROMISE KEPT'
+    >>> beneath(helped([Plain(2.0, "twice the error")]), kept)[:2]
+    ('neutral', 'BOUND HOLDS')
+    """
+    if said.mood != "good" or (lead is not None and lead.mood == "good"):
+        return said
+    headline = said.headline.replace("PROMISE KEPT", HOLDS)
+    return said._replace(mood="neutral", headline=headline)
+
+
+def ratio(mine: float, other: float) -> float:
+    """Divide two errors, of which the other one may be 0.
+
+    >>> ratio(1.0, 4.0), ratio(0.0, 0.0), ratio(1.0, 0.0)
+    (0.25, 1.0, inf)
+    """
+    if other > 0:
+        return mine / other
+    return 1.0 if mine == other else math.inf if mine > other else 0.0

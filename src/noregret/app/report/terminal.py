@@ -10,6 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from noregret.app.report.certificate.text import COLOURS, Bar, columns
+from noregret.app.report.helped import HOLDS
 from noregret.base.numbers import clean, count, name_of
 
 if TYPE_CHECKING:
@@ -55,7 +56,7 @@ def verdict(said: Verdict) -> Text:
     """Return the verdict, with the theorem or the reason."""
     why = (
         f" (theorem {said.theorem})"
-        if said.mood == "good" and said.theorem
+        if said.theorem and (said.mood == "good" or said.headline == HOLDS)
         else f"  {clean(said.words)}"
     )
     headline = said.headline, f"bold {COLOURS[said.mood]}".rstrip()

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from noregret.app.report.certificate.sheet import Fact
 from noregret.app.report.certificate.verdict import Verdict, verdict_of
-from noregret.app.report.helped import Plain, helped
+from noregret.app.report.helped import Plain, beneath, helped, unknown
 from noregret.base.numbers import duration, name_of
 
 if TYPE_CHECKING:
@@ -53,19 +53,21 @@ def judged(result: EchoResult) -> Verdict:
     """Return the verdict of the certificate, or the reason why there is none."""
     if result.certificate is None:
         return Verdict("open", "NO CERTIFICATE", result.uncertified)
-    return verdict_of(result.certificate)
+    return beneath(helped_by(result), verdict_of(result.certificate))
 
 
 def helped_by(result: EchoResult) -> Verdict | None:
-    """Return whether less echo is heard than in the microphone's signal; None without an echo."""
+    """Return whether less echo is heard than in the microphone's signal."""
     found = result.erle()
     if found is None or not math.isfinite(found.best_known):
-        return None
+        return unknown("There is no echo to reduce.")
     how = "less" if found.best_known >= 0 else "more"
     words = f"{decibel(abs(found.best_known))} {how} echo than in the untouched microphone signal"
     if found.alone is None:
         words = f"{decibel(abs(found.best_known))} {how} sound than in the untouched microphone"
         words += " signal while the far end speaks, the near voice included"
+        if result.known is None and found.best_known >= 0:  # it may be the voice that is gone
+            return unknown(f"{words}: echo and near voice could not be told apart.")
     compared = [Plain(10 ** (-found.best_known / 10), words)]
     if result.known is not None:
         was, now = result.known.before, result.known.after

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from noregret.app.report.helped import Plain, helped
+from noregret.app.report.helped import Plain, helped, unknown
 from noregret.app.report.terminal import fitting, lead, written
 from noregret.base.numbers import brief, count, name_of
 
@@ -28,6 +28,8 @@ def summary(result: QuantileResult) -> RenderableType:
         words = f"{share:.1%} {'less' if mixture <= average else 'more'} pinball loss than the"
         found = helped([Plain(mixture / average, f"{words} average of the forecasters")])
         parts += lead(found)
+    else:
+        parts += lead(unknown("The average of the forecasters makes no error."))
     crossed = f"{count(result.crossed, 'round')} had quantiles to sort"
     skipped = f"; {count(result.skipped, 'bad row')} left out" if result.skipped else ""
     parts += [Text(), Text(f"{count(result.rows, 'round')}; {crossed}{skipped}")]

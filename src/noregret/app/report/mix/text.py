@@ -9,6 +9,7 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from noregret.app.report.helped import beneath
 from noregret.app.report.mix.experts import against_average, loss_words
 from noregret.app.report.mix.verdicts import verdicts
 from noregret.app.report.mix.words import (
@@ -126,7 +127,8 @@ def group_verdicts(result: MixResult) -> list[RenderableType]:
     found = verdicts(result)
     if not found:
         return [Text(clean(result.uncertified or ""), "dim", overflow="fold")]
-    return [verdict(said) for said in found]
+    lead = helped_by(result)
+    return [verdict(beneath(lead, said)) for said in found]
 
 
 def weights(result: MixResult) -> list[RenderableType]:

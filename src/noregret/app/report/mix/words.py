@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
 from noregret.app.report.certificate.verdict import Trivial, Verdict, vacuous, verdict_of
-from noregret.app.report.helped import Plain, helped
+from noregret.app.report.helped import Plain, beneath, helped, ratio, unknown
 from noregret.app.report.mix.experts import (
     LISTED,
     STRANGE,
@@ -228,27 +228,44 @@ def judged(result: MixResult) -> Verdict:
     """Return the verdict of the certificate, or the reason why there is none."""
     if result.certificate is None:
         return run_judged(result)
-    return verdict_of(result.certificate, trivial_of(result))
+    return beneath(helped_by(result), verdict_of(result.certificate, trivial_of(result)))
 
 
 def helped_by(result: MixResult) -> Verdict | None:
     """Return whether the mixture is better than the plain average, or median; None if unknown."""
     found = {line.kind: line for line in lines(result)} if result.rows else {}
-    ratio = found["mixture"].ratio if found else None
-    if ratio is None:
+    average, middle = found.get("average"), found.get("median")
+    if average is None:
         return None
-    words = error_against(ratio, 1.0, "the plain average of the forecasts")
-    compared = [Plain(ratio, words)] if words else []
-    middle = found["median"].ratio if "median" in found else None
-    if middle and middle < ratio and (words := error_against(ratio, middle, "their median")):
-        compared.append(Plain(ratio / middle, words))  # where one absurd expert spoils the average
+    mine = error_of(found["mixture"])
+    compared = [against_plain(mine, error_of(average), "the plain average of the forecasts")]
+    # One absurd expert spoils the average, and not the median.
+    if middle is not None and error_of(middle) < error_of(average):
+        compared.append(against_plain(mine, error_of(middle), "their median"))
+    if mine == error_of(average) == 0:
+        return unknown("The plain average makes no error, so nothing can be gained.")
     return helped(compared)
+
+
+def error_of(line: Line) -> float:
+    """Return the RMSE of a line, or the mean of a loss that has none."""
+    return line.mean if line.rmse is None else line.rmse
+
+
+def against_plain(mine: float, other: float, what: str) -> Plain:
+    """Return the comparison of two errors."""
+    words = error_against(mine, other, what)
+    return Plain(
+        ratio(mine, other),
+        words or f"an error of {brief(mine)}, against {brief(other)} of {what}",
+    )
 
 
 def notes(result: MixResult) -> Iterator[tuple[str, str]]:
     """Yield further remarks, each with its label."""
     if words := asleep_words(result):
-        yield "missing", words
+        aside = "; forecasts set aside as absurd are included" if result.name == "blend" else ""
+        yield "missing", words + aside
     if result.best is not None:
         told = list(filter(None, (best_asleep(result), best_own(result))))
         if told:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from noregret.app.report.certificate.sheet import Fact
 from noregret.app.report.certificate.verdict import Trivial, Verdict, bound_words, verdict_of
-from noregret.app.report.helped import Plain, helped
+from noregret.app.report.helped import Plain, beneath, helped
 from noregret.app.report.run.words import sources
 from noregret.base.numbers import brief, clean, count, duration, name_of, percent
 
@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 NAMED = 4
 # Wealth outside of this range is written by its logarithm.
 MIN_PLAIN, MAX_PLAIN = 1e-4, 1e9
+# Log-wealth below which a fall in wealth is called a loss.
+LOST = 5e-4
 
 
 def money(log_wealth: float) -> str:
@@ -118,7 +120,7 @@ def trivial_of(outcome: Outcome) -> Trivial:
 
 def judged(outcome: Outcome) -> Verdict:
     """Return the verdict of the certificate."""
-    return verdict_of(outcome.certificate, trivial_of(outcome))
+    return beneath(helped_by(outcome), verdict_of(outcome.certificate, trivial_of(outcome)))
 
 
 def helped_by(outcome: Outcome) -> Verdict | None:
@@ -127,7 +129,8 @@ def helped_by(outcome: Outcome) -> Verdict | None:
     how = compared(mine, other)
     if not how:
         return None
-    words = f"{money(mine)} from 1, against {money(other)} with equal shares: {how}"
+    lost = f", a loss of {percent(1 - math.exp(mine))}," if mine < -LOST else ","
+    words = f"{money(mine)} from 1{lost} against {money(other)} with equal shares: {how}"
     return helped([Plain(math.exp(min(700.0, other - mine)), words)])
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from noregret.app.report.page.document import header, tile
 from noregret.app.report.page.markup import Html, element
 from noregret.app.report.page.sections import bound_tile
-from noregret.app.report.run.helped import helped_by
+from noregret.app.report.run.helped import helped_by, promise_of
 from noregret.app.report.run.words import (
     Measure,
     accuracy_words,
@@ -18,7 +18,6 @@ from noregret.app.report.run.words import (
     constant_words,
     exact_fit,
     explained_words,
-    judged,
     measure_of,
     over_same,
     regret,
@@ -36,7 +35,7 @@ def head(result: Result) -> Html:
     """Return the title, the figures and the verdict."""
     return header(
         title(result),
-        (helped_by(result), judged(result)),
+        (helped_by(result), promise_of(result)),
         sentence(result),
         headline_figures(result),
         sources=result.sources,
@@ -111,4 +110,4 @@ def promised(result: Result) -> Iterable[Html]:
         return
     yield tile("regret", *found)
     if certificate.theorem is not None:
-        yield bound_tile(certificate.theorem, judged(result).mood)
+        yield bound_tile(certificate.theorem, promise_of(result).mood)

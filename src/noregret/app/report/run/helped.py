@@ -5,9 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from noregret.app.report.helped import Plain, helped
-from noregret.app.report.run.words import MAX_SHOWN_RATIO, error_against, measure_of
-from noregret.base.numbers import percent
+from noregret.app.report.helped import Plain, beneath, helped, ratio, unknown
+from noregret.app.report.run.words import (
+    NO_VARIATION,
+    error_against,
+    judged,
+    measure_of,
+    standing_of,
+    target_of,
+)
+from noregret.base.numbers import brief, clean, percent
 
 if TYPE_CHECKING:
     from noregret.app.report.certificate.verdict import Verdict
@@ -16,7 +23,17 @@ if TYPE_CHECKING:
 
 def helped_by(result: Result) -> Verdict | None:
     """Return whether a run is better than predictions that take no learning."""
+    if result.rows == 1:
+        return unknown("There is one row only, and none before it to learn from.")
+    _, words = target_of(result) or ("", "")
+    if NO_VARIATION in words:
+        return unknown(f"The target is {clean(words)}.")
     return helped(alternatives(result))
+
+
+def promise_of(result: Result) -> Verdict:
+    """Return the verdict of the certificate, as it stands under the comparison."""
+    return beneath(helped_by(result), judged(result))
 
 
 def alternatives(result: Result) -> Iterator[Plain]:
@@ -29,11 +46,21 @@ def alternatives(result: Result) -> Iterator[Plain]:
         (error.mine, error.initial, "the initial predictions alone"),
     ]
     for mine, other, what in pairs:
-        words = error_against(mine, other, what, error.name)
-        if words and mine is not None and other:
-            yield Plain(mine / other, words)
+        if mine is not None and other is not None:
+            words = error_against(mine, other, what, error.name)
+            words = words or f"{error.name} {brief(mine)}, against {brief(other)} with {what}"
+            yield Plain(ratio(mine, other), words)
+    if error.constant is None and same.mine_accuracy is not None:
+        yield from frequent_class(result)
     if same.accuracy is not None and same.mine_accuracy is not None:
-        wrong, others = 1 - same.mine_accuracy, 1 - same.accuracy
-        if others > 0 and wrong / others < MAX_SHOWN_RATIO:
-            shown = f"{percent(same.mine_accuracy)} right, {percent(same.accuracy)} by repeating"
-            yield Plain(wrong / others, f"{shown} the previous class")
+        shown = f"{percent(same.mine_accuracy)} right, {percent(same.accuracy)} by repeating"
+        wrong = ratio(1 - same.mine_accuracy, 1 - same.accuracy)
+        yield Plain(wrong, f"{shown} the previous class")
+
+
+def frequent_class(result: Result) -> Iterator[Plain]:
+    """Yield the comparison with the most frequent class, where no probability is predicted."""
+    accuracy, frequent = standing_of(result).accuracy, result.measures.frequent
+    if accuracy is not None and frequent is not None:
+        shown = f"{percent(accuracy)} right, {percent(frequent)} with the most frequent class"
+        yield Plain(ratio(1 - accuracy, 1 - frequent), shown)

@@ -18,8 +18,9 @@ from noregret.app.report.run.curves import TOO_FEW_DIGITS, TOO_LONG, loss_chart,
 from noregret.app.report.run.found import STYLE as FOUND
 from noregret.app.report.run.found import found_section
 from noregret.app.report.run.head import head
+from noregret.app.report.run.helped import promise_of
 from noregret.app.report.run.outlook import outlook_charts
-from noregret.app.report.run.words import judged, title
+from noregret.app.report.run.words import title
 
 if TYPE_CHECKING:
     from noregret.app.results.run import Result
@@ -37,7 +38,7 @@ def sections(result: Result) -> list[str]:
         head(result),
         curves_section(result),
         found_section(result),
-        certificate_section(result, judged(result)),
+        certificate_section(result, promise_of(result)),
         features_section(result),
         outlook_section(result),
         skipped_section(result),

@@ -12,7 +12,7 @@ from rich.text import Text
 
 from noregret.app.report.certificate.sheet import Fact
 from noregret.app.report.certificate.verdict import bound_words, two_regrets
-from noregret.app.report.run.helped import helped_by
+from noregret.app.report.run.helped import helped_by, promise_of
 from noregret.app.report.run.words import (
     MEASURES,
     accuracy_words,
@@ -22,7 +22,6 @@ from noregret.app.report.run.words import (
     error_against,
     exact_fit,
     explained_words,
-    judged,
     lost,
     measure_of,
     over_same,
@@ -72,7 +71,7 @@ def summary(result: Result) -> RenderableType:
     if result.interrupted:
         parts.append(INTERRUPTED)
     parts += [*lead(helped_by(result)), Text(), figures(facts(result))]
-    parts += [Text(), verdict(judged(result))]
+    parts += [Text(), verdict(promise_of(result))]
     if 2 <= len(result.measures.classes) <= MAX_MATRIX:
         parts += [Text(), *confusion(result)]
     if result.found is not None:

@@ -79,6 +79,8 @@ class Measure(NamedTuple):
 MAX_LEAKING = 3
 # Weights of at most this share of the largest are rounding errors.
 NEGLIGIBLE = 1e-6
+# What is said of a target that never changes.
+NO_VARIATION = "there is nothing to learn"
 # Seconds to suggest where the time to look back was too short.
 LONGER = 60
 # The usual names of mean losses.
@@ -184,10 +186,10 @@ def target_of(result: Result) -> tuple[str, str] | None:
     why = "" if choice is None else choice.words
     if result.loss not in CLASS_LOSSES:
         if choice is not None and constant is not None and constant.loss == 0 and result.rows > 1:
-            why = f"always {brief(constant.value)}: there is nothing to learn"
+            why = f"always {brief(constant.value)}: {NO_VARIATION}"
         return None if choice is None else (choice.outcomes, why)
     if len(classes) == 1 and result.rows > 1:
-        return "1 class", f"always {name_of(classes[0].name)}: there is nothing to learn"
+        return "1 class", f"always {name_of(classes[0].name)}: {NO_VARIATION}"
     names = [name_of(each.name) for each in classes[:MAX_CLASSES_NAMED]]
     names += ["…"] if len(classes) > len(names) else []
     many = "1 class" if len(classes) == 1 else f"{len(classes):,} classes"
@@ -319,7 +321,9 @@ def regret(result: Result) -> tuple[str, str] | None:
 def share_words(regret: float, best: float) -> str:
     """Return a regret as a share of the best loss; empty if that loss is nearly zero."""
     share = regret / best if best > 0 else math.inf
-    return f"; {percent(share)} of it" if abs(share) < MAX_EXACT_RATIO else ""
+    if abs(share) >= MAX_EXACT_RATIO:
+        return ""
+    return f"; {share:.3g} times that loss" if share >= 3 else f"; {percent(share)} of it"
 
 
 def regret_per_group(result: Result, grouped: Grouped) -> tuple[str, str]:

@@ -12,8 +12,8 @@ from rich.text import Text
 from noregret.app.report.mix.experts import loss_words
 from noregret.app.report.mix.json import as_dict as mix_dict
 from noregret.app.report.mix.text import comparison, facts, regret, rounds
-from noregret.app.report.mix.words import judged, notes, title
-from noregret.app.report.terminal import INTERRUPTED, fitting, left_out, verdict, written
+from noregret.app.report.mix.words import helped_by, judged, notes, title
+from noregret.app.report.terminal import INTERRUPTED, fitting, lead, left_out, verdict, written
 from noregret.base.numbers import brief, clean, count, figure, name_of, percent, weight
 
 if TYPE_CHECKING:
@@ -30,6 +30,7 @@ def summary(result: TournamentResult) -> RenderableType:
     parts: list[RenderableType] = [Text(title(result), "bold", overflow="fold")]
     if result.interrupted:
         parts.append(INTERRUPTED)
+    parts += lead(helped_by(result))
     parts += [Text(), rounds(result), Text(), learners(result), Text(), comparison(result)]
     parts += [Text(), regret(result), Text(), verdict(judged(result))]
     stopped = [
