@@ -1,13 +1,16 @@
 """Checks of the built site, as warnings, which a strict build turns into errors.
 
-Every link leads to a page and an anchor that exist; every image has a text; every page has one
-first heading and a moderate size; the menu has no name twice and at most two levels.
+Every link has a name and leads to a page and an anchor that exist; every image has a text, every
+input a label; every page states its language, has one first heading, skips no level of headings,
+and has a moderate size; the menu is short, has no name twice and at most two levels.
 """
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from html.parser import HTMLParser
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import unquote, urldefrag
@@ -21,6 +24,7 @@ if TYPE_CHECKING:
 
 MAX_PAGE_BYTES = 500_000
 MAX_LEVELS = 2
+MAX_ENTRIES = 30  # of the menu while all of its entries are folded
 # Pages that Sphinx makes: the search adds its list by a script.
 GENERATED = ("genindex.html", "search.html", "py-modindex.html")
 
@@ -28,7 +32,7 @@ logger = logging.getLogger(__name__)
 
 
 class Page(HTMLParser):
-    """The anchors, links, images and first headings of a page."""
+    """The anchors, links, images, inputs and headings of a page."""
 
     def __init__(self, text: str) -> None:
         super().__init__()
@@ -36,20 +40,50 @@ class Page(HTMLParser):
         self.links: set[str] = set()
         self.silent: list[str] = []
         self.loads: set[str] = set()
-        self.headings = 0
+        self.headings = list[int]()
+        self.language = ""
+        self.link: list[str] | None = None  # its target, then what names it
+        self.nameless: list[str] = []
+        self.labels: set[str] = set()
+        self.inputs: list[str] = []
         self.feed(text)
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         """Note what a tag contributes."""
         found = dict(attrs)
         self.anchors |= {value for name in ("id", "name") if (value := found.get(name))}
-        self.headings += tag == "h1"
+        if re.fullmatch("h[1-6]", tag):
+            self.headings.append(int(tag[1]))
+        if tag == "html":
+            self.language = found.get("lang") or ""
+        if tag == "label" and (target := found.get("for")):
+            self.labels.add(target)
+        unseen = found.get("type") == "hidden" or found.get("aria-label")
+        if tag in {"input", "select", "textarea"} and not unseen:
+            self.inputs.append(found.get("id") or "?")
+        name = found.get("aria-label") or found.get("title") or found.get("alt") or ""
         if tag == "a" and (link := found.get("href")):
             self.links.add(link)
+            self.link = [link, name]
+        elif self.link:
+            self.link.append(name)
         if tag in {"img", "audio", "video", "script", "source"} and (load := found.get("src")):
             self.loads.add(load)
         if tag == "img" and not (found.get("alt") or "").strip():
             self.silent.append(found.get("src") or "?")
+
+    def handle_data(self, data: str) -> None:
+        """Note what names the link that is open."""
+        if self.link:
+            self.link.append(data)
+
+    def handle_endtag(self, tag: str) -> None:
+        """Note a link that ends without a name: a reader who listens hears only its address."""
+        if tag == "a" and self.link:
+            target, *names = self.link
+            self.link = None
+            if not "".join(names).strip():
+                self.nameless.append(target)
 
 
 def problems(site: Path) -> list[str]:
@@ -61,12 +95,25 @@ def problems(site: Path) -> list[str]:
         name = path.relative_to(site).as_posix()
         if (size := weight(path, page)) > MAX_PAGE_BYTES:
             wrong.append(f"{name}: {size:,} bytes with its images, at most {MAX_PAGE_BYTES:,}")
-        if page.headings != 1 and name not in GENERATED:
-            wrong.append(f"{name}: {page.headings} headings of the first level, not one")
-        wrong += [f"{name}: the image {each} has no alternative text" for each in page.silent]
+        wrong += [f"{name}: {each}" for each in inaccessible(page, generated=name in GENERATED)]
         for link in sorted(page.links):
             if why := broken(link, path, pages):
                 wrong.append(f"{name}: the link {link} {why}")
+    return wrong
+
+
+def inaccessible(page: Page, *, generated: bool = False) -> list[str]:
+    """Return what keeps readers from a page who listen to it or use no mouse."""
+    wrong = [f"the image {each} has no alternative text" for each in page.silent]
+    wrong += [f"the link {each} has no name" for each in page.nameless]
+    wrong += [f"the input {each} has no label" for each in page.inputs if each not in page.labels]
+    if not page.language:
+        wrong.append("does not state its language")
+    if (firsts := page.headings.count(1)) != 1 and not generated:
+        wrong.append(f"{firsts} headings of the first level, not one")
+    for above, below in pairwise(page.headings):
+        if below > above + 1:
+            wrong.append(f"a heading of level {below} follows one of level {above}")
     return wrong
 
 
@@ -90,8 +137,12 @@ def broken(link: str, path: Path, pages: dict[Path, Page]) -> str:
 
 
 def menu(app: Sphinx) -> list[str]:
-    """Return what is wrong with the menu: names that occur twice, and pages too deep."""
-    names, wrong = Counter[str](), list[str]()
+    """Return what is wrong with the menu: its length, names that occur twice, pages too deep.
+
+    A learner and its theorem may have the same name: each is under the heading that tells which.
+    """
+    names, wrong = Counter[tuple[str, str]](), list[str]()
+    first = list[str]()
 
     def walk(page: str, level: int) -> None:
         for tree in app.env.tocs[page].findall(addnodes.toctree):
@@ -99,13 +150,17 @@ def menu(app: Sphinx) -> list[str]:
                 if entry not in app.env.titles:
                     continue
                 if level == 1:
-                    names[title or app.env.titles[entry].astext()] += 1
+                    first.append(entry)
+                heading = page if page.endswith("/index") else ""
+                names[heading, title or app.env.titles[entry].astext()] += 1
                 if level > MAX_LEVELS:
                     wrong.append(f"{entry}: on level {level} of the menu, at most {MAX_LEVELS}")
                 walk(entry, level + 1)
 
     walk(app.config.root_doc, 1)
-    return wrong + [f"the menu has {name!r} twice" for name, n in names.items() if n > 1]
+    if len(first) > MAX_ENTRIES:
+        wrong.append(f"the menu has {len(first)} entries, at most {MAX_ENTRIES}")
+    return wrong + [f"the menu has {name!r} twice" for (_, name), n in names.items() if n > 1]
 
 
 def check(app: Sphinx, failure: Exception | None) -> None:

@@ -365,16 +365,33 @@ def test_lessons_are_notebooks_too(tmp_path: Path) -> None:
 
 def test_the_gallery_shows_all_its_pages_with_their_pictures() -> None:
     overview = (DOCS / "gallery.md").read_text(encoding="utf-8")
-    menu = (DOCS / "index.md").read_text(encoding="utf-8")
     cards = re.findall(r"^:link: (gallery-\w+)$", overview, re.MULTILINE)
     assert sorted(cards) == sorted(page.stem for page in DOCS.glob("gallery-*.md"))
     for name in cards:
         page = (DOCS / f"{name}.md").read_text(encoding="utf-8")
         assert re.search(rf"!\[[^\]]{{20,}}\]\(_static/{name}\.svg\)", page), name
         assert f":img-top: _static/{name}.svg\n:img-alt: " in overview, name
-        assert f"<{name}>\n" in menu, name
+        assert f"<{name}>\n" in overview, name  # its menu
         assert "## The certificate\n" in page or "print(certificate)" in page, name
         assert "## What to learn from it\n" in page, name
+
+
+@pytest.mark.parametrize(
+    ("body", "wrong"),
+    [
+        ('<h1>A</h1><a href="b.html">B</a><label for="c">C</label><input id="c">', []),
+        ('<h1>A</h1><a href="b.html"><img src="b.svg" alt="B"></a>', []),
+        ('<h1>A</h1><a href="b.html"> <i></i></a>', ["the link b.html has no name"]),
+        ('<h1>A</h1><img src="b.svg">', ["the image b.svg has no alternative text"]),
+        ('<h1>A</h1><input id="c">', ["the input c has no label"]),
+        ("<h1>A</h1><h3>B</h3>", ["a heading of level 3 follows one of level 1"]),
+        ("<h1>A</h1><h1>B</h1>", ["2 headings of the first level, not one"]),
+    ],
+)
+def test_a_page_that_some_cannot_read_is_reported(body: str, wrong: list[str]) -> None:
+    checks = extension("site_checks")
+    assert checks.inaccessible(checks.Page(f'<html lang="en">{body}</html>')) == wrong
+    assert "does not state its language" in checks.inaccessible(checks.Page(body))
 
 
 def test_every_error_is_on_the_page_of_errors() -> None:
