@@ -394,6 +394,33 @@ def test_a_page_that_some_cannot_read_is_reported(body: str, wrong: list[str]) -
     assert "does not state its language" in checks.inaccessible(checks.Page(body))
 
 
+def contrast(one: str, other: str) -> float:
+    """Return the ratio of contrast of two colours ``#rrggbb``, as the W3C defines it."""
+
+    def light(colour: str) -> float:
+        parts = [int(colour[k : k + 2], 16) / 255 for k in (1, 3, 5)]
+        linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in parts]
+        return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2] + 0.05
+
+    lights = sorted((light(one), light(other)))
+    return lights[1] / lights[0]
+
+
+def test_links_and_code_can_be_read_on_light_and_on_dark_pages() -> None:
+    styles = pytest.importorskip("pygments.styles", reason="the site's packages are missing")
+    settings = (DOCS / "conf.py").read_text(encoding="utf-8")
+    light, dark = re.findall(r'"color-brand-content": "(#\w{6})"', settings)
+    (code,) = re.findall(r'"color-code-background": "(#\w{6})"', settings)
+    (name,) = re.findall(r'pygments_dark_style = "(.*)"', settings)
+    pairs = [(light, "#ffffff"), (light, "#f8f9fb"), (dark, "#131416"), (dark, "#1a1c1e")]
+    colours = {str(kind): each["color"] for kind, each in styles.get_style_by_name(name)}
+    del colours["Token.Text.Whitespace"]  # nothing to see
+    pairs += [(f"#{colour}", code) for colour in colours.values() if colour]
+    poor = {pair for pair in pairs if contrast(*pair) < 4.5}
+    assert contrast("#000000", "#ffffff") == pytest.approx(21)
+    assert not poor
+
+
 def test_every_error_is_on_the_page_of_errors() -> None:
     page = (DOCS / "troubleshooting.md").read_text(encoding="utf-8")
     parts = " ".join(re.findall(r"{error-messages} (.*)", page)).split()
