@@ -77,5 +77,8 @@ nitpick_ignore_regex = [
     ("py:.*", r"(numpy|np|pathlib|collections\.abc)\..*"),
     ("py:.*", r"(.*\.)?(ndarray|NDArray|Path|Any|Floats|[AKLNRST]|G_co|Key|Clock|Quantity|Ledger)"),
     ("py:.*", r"(.*\.)?(Arms|Player|WeakLearner|Weigher|Wording|Factor|TypeAliasForwardRef)"),
-    ("py:.*", r"(.*\.)?(EnsembleGame|Grouping|Pages|LearnerLike|Shard|Sharded|SpreadRows)"),
+    (
+        "py:.*",
+        r"(.*\.)?(EnsembleGame|Grouping|Pages|LearnerLike|Shard|Sharded|OverShards|SpreadRows)",
+    ),
 ]

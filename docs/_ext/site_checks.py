@@ -45,6 +45,7 @@ class Page(HTMLParser):
         self.link: list[str] | None = None  # its target, then what names it
         self.nameless: list[str] = []
         self.labels: set[str] = set()
+        self.labelled = False  # within a label
         self.inputs: list[str] = []
         self.feed(text)
 
@@ -56,9 +57,10 @@ class Page(HTMLParser):
             self.headings.append(int(tag[1]))
         if tag == "html":
             self.language = found.get("lang") or ""
-        if tag == "label" and (target := found.get("for")):
-            self.labels.add(target)
-        unseen = found.get("type") == "hidden" or found.get("aria-label")
+        if tag == "label":
+            self.labels.add(found.get("for") or "")
+            self.labelled = True
+        unseen = found.get("type") == "hidden" or found.get("aria-label") or self.labelled
         if tag in {"input", "select", "textarea"} and not unseen:
             self.inputs.append(found.get("id") or "?")
         name = found.get("aria-label") or found.get("title") or found.get("alt") or ""
@@ -79,6 +81,7 @@ class Page(HTMLParser):
 
     def handle_endtag(self, tag: str) -> None:
         """Note a link that ends without a name: a reader who listens hears only its address."""
+        self.labelled &= tag != "label"
         if tag == "a" and self.link:
             target, *names = self.link
             self.link = None
@@ -139,9 +142,10 @@ def broken(link: str, path: Path, pages: dict[Path, Page]) -> str:
 def menu(app: Sphinx) -> list[str]:
     """Return what is wrong with the menu: its length, names that occur twice, pages too deep.
 
-    A learner and its theorem may have the same name: each is under the heading that tells which.
+    Learners of two families, and a learner and its theorem, may share a name: the indexes of both
+    are not counted.
     """
-    names, wrong = Counter[tuple[str, str]](), list[str]()
+    names, wrong = Counter[str](), list[str]()
     first = list[str]()
 
     def walk(page: str, level: int) -> None:
@@ -151,8 +155,7 @@ def menu(app: Sphinx) -> list[str]:
                     continue
                 if level == 1:
                     first.append(entry)
-                heading = page if page.endswith("/index") else ""
-                names[heading, title or app.env.titles[entry].astext()] += 1
+                names[title or app.env.titles[entry].astext()] += not page.endswith("/index")
                 if level > MAX_LEVELS:
                     wrong.append(f"{entry}: on level {level} of the menu, at most {MAX_LEVELS}")
                 walk(entry, level + 1)
@@ -160,7 +163,7 @@ def menu(app: Sphinx) -> list[str]:
     walk(app.config.root_doc, 1)
     if len(first) > MAX_ENTRIES:
         wrong.append(f"the menu has {len(first)} entries, at most {MAX_ENTRIES}")
-    return wrong + [f"the menu has {name!r} twice" for (_, name), n in names.items() if n > 1]
+    return wrong + [f"the menu has {name!r} twice" for name, n in names.items() if n > 1]
 
 
 def check(app: Sphinx, failure: Exception | None) -> None:

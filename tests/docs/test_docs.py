@@ -381,6 +381,7 @@ def test_the_gallery_shows_all_its_pages_with_their_pictures() -> None:
     [
         ('<h1>A</h1><a href="b.html">B</a><label for="c">C</label><input id="c">', []),
         ('<h1>A</h1><a href="b.html"><img src="b.svg" alt="B"></a>', []),
+        ("<h1>A</h1><label>C <select></select></label>", []),
         ('<h1>A</h1><a href="b.html"> <i></i></a>', ["the link b.html has no name"]),
         ('<h1>A</h1><img src="b.svg">', ["the image b.svg has no alternative text"]),
         ('<h1>A</h1><input id="c">', ["the input c has no label"]),
