@@ -33,6 +33,8 @@ class Named:
     unproven: ClassVar[str] = ""
     # What files of earlier versions mean that do not have these parameters.
     _earlier: ClassVar[Mapping[str, Any]] = {}
+    # The version in which the same parameters began to give other predictions; empty if none.
+    _rule_since: ClassVar[str] = ""
     # Methods that change the state without the record of a certified game.
     _unrecorded: ClassVar[tuple[str, ...]] = ()
 

@@ -98,6 +98,7 @@ class Blend(Master):
     """
 
     name = "blend"
+    _rule_since = "0.2.0"
     _weigher: Cautious
     theorems = (
         Theorem(

@@ -55,9 +55,23 @@ def target(judge: Judge, path: str, stated: Any, found: Any) -> Line | None:
 def cost(judge: Judge, path: str, stated: Any, found: Any) -> Line:
     """Compare the loss."""
     line = close(path, stated, found, judge.replay.tolerance)
-    if line.confirmed or not is_as_stated(judge.replay, stated, found):
+    if line.confirmed:
         return line
+    if not is_as_stated(judge.replay, stated, found):
+        return replace(line, note=rule_changed(judge))
     return replace(line, confirmed=True, note="but for rounding")
+
+
+def rule_changed(judge: Judge) -> str:
+    """Return why an untouched certificate of these data differs, if its learner has changed."""
+    since = getattr(judge.replay.game.learner, "_rule_since", "")
+    if not since or not is_sealed(judge.stated) or not judge.line("data.digest").confirmed:
+        return ""
+    name = judge.stated["learner"]["name"]
+    return (
+        f"The learner {name} has another rule since {since}: a certificate that was made before"
+        " cannot be confirmed by this version; make it again"
+    )
 
 
 def is_as_stated(replay: Replay, stated: float, found: float) -> bool:
