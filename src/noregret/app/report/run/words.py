@@ -451,7 +451,7 @@ def promise_words(result: Result, trivial: Trivial | None = None) -> str:
         said = vacuous(promise.bound, least_trivial(certificate, promise, trivial))
         if said:
             return f"The theorem's bound holds, but it is {said}."
-        return "The theorem's promise was kept."
+        return "The theorem's bound holds."
     if promise is not None and promise.failed is not None:
         return f"No bound is claimed, since ‘{clean(promise.failed.name)}’ did not hold."
     return judged(result).words
