@@ -61,6 +61,10 @@ def noregret_linear(far: Floats, mic: Floats, rate: int) -> Floats:
     return np.asarray(Canceller(rate, tail=TAIL, suppress=False).process_many(far, mic))
 
 
+def noregret_learned(far: Floats, mic: Floats, rate: int) -> Floats:
+    return np.asarray(Canceller(rate, tail=TAIL, suppressor="learned").process_many(far, mic))
+
+
 def one_filter(far: Floats, mic: Floats, rate: int) -> Floats:
     """Cancel with the best fixed filter, which only hindsight knows."""
     far, mic = together(far, mic)

@@ -25,7 +25,7 @@ from noregret.echo import room_response, voice
 from noregret.echo.fixed import convolved
 
 # Seconds of each voice, and rooms in each half.
-VOICE_SECONDS, ROOMS = 40.0, 10
+VOICE_SECONDS, ROOMS = 40.0, 20
 TEXT = (
     "Good morning. I have moved our meeting to Thursday, because two of us are on a train then."
     " Could you send the figures for the last quarter before noon? The printer on the third floor"
@@ -35,21 +35,32 @@ TEXT = (
     " She thought the yellow one was nicer, but he bought six of the small blue boxes."
     " No, not this week: perhaps in the first days of June. Thank you, I can hear you well now."
 )
-# Synthesisers: the command, and the voices for development and for judging.
-SPOKEN = {
-    "espeak-ng": (
-        ("en-us+m1", "en-us+f2", "en-gb+m3", "en-gb+f4", "en-us+m7", "en-gb-scotland+f1"),
-        ("en-gb+m2", "en-us+f3", "en-us+m5", "en-gb+f5", "en-029+m4", "en-gb-x-rp+f1"),
-    ),
-    "flite": (("awb", "slt"), ("rms", "kal16")),
-}
+# Voices of espeak-ng: accents, and the variants for development and for judging.
+ACCENTS = (
+    "en-us",
+    "en-gb",
+    "en-029",
+    "en-gb-scotland",
+    "en-gb-x-rp",
+    "de",
+    "fr",
+    "it",
+    "pl",
+    "pt-br",
+)
+VARIANTS = (("m1", "m3", "m7", "f2", "f4"), ("m2", "m4", "m5", "f1", "f3", "f5"))
+ESPEAK_VOICES = 24
+FLITE = (("awb", "slt"), ("rms", "kal16"))
+# Noises: the exponent of their spectrum's fall with frequency.
+NOISES = (0.0, 0.5, 1.0)
 
 
 def double_talk(count: int = 100, *, judging: bool = False) -> list[Clip]:
     """Return clips of 4 to 8 seconds in which both talk.
 
     The far end talks throughout, the near end from a random moment in the first third, 10 dB
-    fainter than its echo to 10 dB louder. In four of ten the loudspeaker distorts lightly.
+    fainter than its echo to 15 dB louder, with noise 20 to 60 dB below it. In four of ten the
+    loudspeaker distorts lightly.
     """
     return list(talk(count, judging))
 
@@ -68,8 +79,8 @@ def talk(count: int, judging: bool) -> Iterator[Clip]:
         played = distorted(far, random) if k % 5 in (1, 3) else far
         echo = np.concatenate([np.zeros(late), convolved(played, echo_path)])[:size]
         near = convolved(near, near_path)[:size]
-        echo *= loudness(near) / loudness(echo) * 10 ** (random.uniform(-10, 10) / 20)
-        noise = random.standard_normal(size) * loudness(near) * 10 ** (-random.uniform(30, 60) / 20)
+        echo *= loudness(near) / loudness(echo) * 10 ** (-random.uniform(-10, 15) / 20)
+        noise = hiss(size, random) * loudness(near) * 10 ** (-random.uniform(20, 60) / 20)
         mic = near + echo + noise
         gain = random.uniform(0.1, 0.9) / np.abs(mic).max()
         name = f"talk {'judged ' if judging else ''}{k}"
@@ -79,6 +90,14 @@ def talk(count: int, judging: bool) -> Iterator[Clip]:
 def part(said: Floats, size: int, random: np.random.Generator) -> Floats:
     start = random.integers(max(1, len(said) - size))
     return np.resize(said[start : start + size], size).copy()
+
+
+def hiss(size: int, random: np.random.Generator) -> Floats:
+    """Return noise of root mean square 1, flat or falling with frequency."""
+    spectrum = np.fft.rfft(random.standard_normal(size))
+    spectrum /= np.arange(1, len(spectrum) + 1) ** random.choice(NOISES)
+    noise = np.fft.irfft(spectrum, size)
+    return np.asarray(noise / np.std(noise))
 
 
 def loudness(x: Floats) -> float:
@@ -120,12 +139,9 @@ def voices(judging: bool) -> tuple[Floats, ...]:
     folder = Path(os.environ.get("NOREGRET_DATA", "?"))
     files = [*folder.glob("speech/*.wav"), *folder.glob("echo/synth_*_[fn]*.wav")]
     recorded = [read(path) for path in sorted(files)][judging::2]
+    asked = [*espeak(judging), *(["flite", "-voice", name, "-t", TEXT] for name in FLITE[judging])]
     spoken = [
-        said
-        for command, halves in SPOKEN.items()
-        if shutil.which(command)
-        for name in halves[judging]
-        if len(said := synthesised(command, name))
+        said for command in asked if shutil.which(command[0]) and len(said := synthesised(command))
     ]
     seeds = () if recorded or spoken else range(judging, 12, 2)
     made = [voice(VOICE_SECONDS, RATE, seed) for seed in seeds]
@@ -145,14 +161,20 @@ def at_rate(said: Floats, rate: int) -> Floats:
     return said if rate == RATE else np.asarray(resample_poly(said, RATE, rate))
 
 
-def synthesised(command: str, name: str) -> Floats:
+def espeak(judging: bool) -> Iterator[list[str]]:
+    """Yield commands for voices of several accents, speeds and pitches."""
+    random = np.random.default_rng((7, judging))
+    for k in range(ESPEAK_VOICES):
+        variant = VARIANTS[judging][k % len(VARIANTS[judging])]
+        voice = f"{ACCENTS[k % len(ACCENTS)]}+{variant}"
+        speed, pitch = random.integers(130, 220), random.integers(25, 75)
+        yield ["espeak-ng", "-v", voice, "-s", str(speed), "-p", str(pitch), TEXT]
+
+
+def synthesised(command: list[str]) -> Floats:
     """Return a text read by a synthesiser; nothing if it lacks the voice."""
     with TemporaryDirectory() as folder:
         out = Path(folder) / "said.wav"
-        asked = (
-            ["flite", "-voice", name, "-t", TEXT, "-o", str(out)]
-            if command == "flite"
-            else ["espeak-ng", "-v", name, "-w", str(out), TEXT]
-        )
-        ended = subprocess.run(asked, capture_output=True, check=False)
+        file = ["-o" if command[0] == "flite" else "-w", str(out)]
+        ended = subprocess.run([*command, *file], capture_output=True, check=False)
         return read(out) if ended.returncode == 0 and out.is_file() else np.zeros(0)

@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 PACKAGE = Path(__file__).resolve().parent.parent / "src" / "noregret"
-INSTALLED = {".py", ".typed", ".csv", ".gz", ".json", ".md", ".txt"}
+INSTALLED = {".py", ".typed", ".csv", ".gz", ".json", ".md", ".npy", ".txt"}
 
 
 def not_installed() -> list[str]:

@@ -21,10 +21,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from noregret.base.compiled.machine import Inside
-from noregret.checks import not_negative, positive, truth
+from noregret.checks import not_negative, one_of, positive, truth
 from noregret.echo.engine.path import Path
 from noregret.echo.engine.suppressor import Guard, Suppressor
 from noregret.echo.keeping import Kept
+from noregret.echo.postfilter import weights
 from noregret.errors import NoRegretError
 from noregret.proof.theorems.theorem import Theorem
 
@@ -49,6 +50,8 @@ MAX_SAMPLE = 32.0
 MAX_KEPT_SECONDS = 300.0
 # Full scale of 16-bit integers.
 FULL_SCALE_16_BIT = 32768.0
+# What may remove the residual.
+SUPPRESSORS = ("rules", "learned")
 
 
 class Canceller:
@@ -65,6 +68,8 @@ class Canceller:
         Channels of the far end: 1, or 2 for stereo (up to 8).
     suppress
         If True, attenuate the residual of the linear part while there is no near-end speech.
+    suppressor
+        How: by ``"rules"``, or ``"learned"``, by a small network.
     block
         Samples per block, from 2 to 10 ms; by default the largest size up to 10 ms with a fast
         transform. There is no latency beyond the block.
@@ -107,6 +112,7 @@ class Canceller:
         tail: float = 0.256,
         channels: int = 1,
         suppress: bool = True,
+        suppressor: str = "rules",
         block: int | None = None,
         max_delay: float = 0.5,
         certify: bool = False,
@@ -116,6 +122,7 @@ class Canceller:
         self.max_delay = not_negative("max_delay", max_delay)
         self.channels = whole("channels", channels, 1, MAX_CHANNELS, "channels of the far end")
         self.suppress, self.certify = truth("suppress", suppress), truth("certify", certify)
+        self.suppressor = one_of("suppressor", suppressor, SUPPRESSORS)
         least, most = math.ceil(MIN_BLOCK_SECONDS * rate), math.floor(MAX_BLOCK_SECONDS * rate)
         self.block = (
             smooth(most) if block is None else whole("block", block, least, most, "samples")
@@ -144,7 +151,8 @@ class Canceller:
         parts = max(MIN_PARTS, math.ceil(self.tail / seconds - 1e-9))
         lags = math.ceil(self.max_delay / seconds) + 1
         self._path = Path(self.rate, self.block, parts, self.channels, lags, RUMBLE)
-        self._suppressor = Suppressor(self.rate, self.block)
+        learned = weights() if self.suppressor == "learned" else None
+        self._suppressor = Suppressor(self.rate, self.block, learned)
         self._guard, self._linear_guard = (Guard(self.rate, self.block) for _ in range(2))
         most = math.floor(MAX_KEPT_SECONDS / seconds) * self.block
         self.kept = Kept(most if self.certify else 0)
@@ -273,6 +281,7 @@ class Canceller:
             "tail": self.tail,
             "channels": self.channels,
             "suppress": self.suppress,
+            "suppressor": self.suppressor,
             "block": self.block,
             "max_delay": self.max_delay,
         }

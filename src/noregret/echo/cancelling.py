@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from noregret.base.atomic_files import same_file
 from noregret.base.numbers import clean as printable
@@ -37,6 +37,7 @@ def cancel_file(
     *,
     tail: float = 0.256,
     suppress: bool = True,
+    suppressor: str = "rules",
     channel: int | None = None,
     rate: int | None = None,
     certify: bool = True,
@@ -58,6 +59,8 @@ def cancel_file(
         Length of the modelled echo in seconds, from just before it begins.
     suppress
         If True, the residual suppressor follows the linear filter.
+    suppressor
+        ``"rules"`` or ``"learned"``, as for ``Canceller``.
     channel
         The microphone channel to use, counted from 1, if the file has several.
     rate
@@ -87,7 +90,14 @@ def cancel_file(
     played, heard = look_over(far), look_over(mic, channel)
     rate = working_rate(heard, rate)
     check_channels(played, heard)
-    canceller = made(rate, tail, played.channels, suppress, certify)
+    canceller = made(
+        rate,
+        tail=tail,
+        channels=played.channels,
+        suppress=suppress,
+        suppressor=suppressor,
+        certify=certify,
+    )
     kind = format_for(out, heard, rate)
     with (
         reading(played, rate) as from_far,
@@ -100,7 +110,7 @@ def cancel_file(
             work.take(from_far.read(size), from_mic.read(size)[:, 0])
             if told is not None:
                 told(work.frames / rate, from_mic.frames / rate)
-    result = work.result(tail, suppress, notes(played, heard, rate, to))
+    result = work.result(notes(played, heard, rate, to))
     return replace(result, notes=(*result.notes, *doubts(result, work)))
 
 
@@ -121,10 +131,10 @@ def doubts(result: EchoResult, work: Work) -> list[str]:
     ]
 
 
-def made(rate: int, tail: float, channels: int, suppress: bool, certify: bool) -> Canceller:
+def made(rate: int, **settings: Any) -> Canceller:
     """Return a canceller; raise WrongUsage for invalid parameters."""
     try:
-        return Canceller(rate, tail=tail, channels=channels, suppress=suppress, certify=certify)
+        return Canceller(rate, **settings)
     except (TypeError, ValueError) as error:
         raise WrongUsage(str(error)) from None
 

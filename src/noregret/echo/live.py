@@ -127,6 +127,7 @@ def cancel_live(
     *,
     tail: float = 0.256,
     suppress: bool = True,
+    suppressor: str = "rules",
     rate: int | None = None,
     certify: bool = True,
     input: str | None = None,
@@ -141,7 +142,7 @@ def cancel_live(
         The file to play.
     out
         The file to write; Ctrl-C ends the recording, and what was recorded so far is written.
-    tail, suppress, certify
+    tail, suppress, suppressor, certify
         As for ``cancel_file``.
     rate
         Samples per second of the devices; by default that of the file, at most 48,000.
@@ -156,7 +157,14 @@ def cancel_live(
     heard = Sound("microphone", rate, 1, 1, "WAV", "PCM_16", 1.0, 0)
     check_channels(played, heard)
     working_rate(heard, rate)
-    canceller = made(rate, tail, played.channels, suppress, certify)
+    canceller = made(
+        rate,
+        tail=tail,
+        channels=played.channels,
+        suppress=suppress,
+        suppressor=suppressor,
+        certify=certify,
+    )
     kind = format_for(out, heard, rate)
     seconds = played.seconds + SECONDS_AFTER_FAR_END
     with reading(played, rate) as from_far, writing(out, rate, *kind) as to:
@@ -172,4 +180,4 @@ def cancel_live(
         if microphone.lost
         else []
     )
-    return work.result(tail, suppress, told)
+    return work.result(told)

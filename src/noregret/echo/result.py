@@ -108,8 +108,9 @@ class EchoResult:
     ----------
     far, mic
         The files that were read.
-    rate, block, tail, suppress
-        Samples per second, samples per block, seconds of echo, and whether the suppressor was on.
+    rate, block, tail, suppress, suppressor
+        Samples per second, samples per block, seconds of echo, whether the suppressor was on, and
+        which.
     delay
         Estimated delay of the echo in seconds; None without evidence.
     levels
@@ -136,6 +137,7 @@ class EchoResult:
     block: int
     tail: float
     suppress: bool
+    suppressor: str
     delay: float | None
     levels: Levels
     response: Floats

@@ -26,6 +26,7 @@ def demonstration(
     seed: int = 0,
     tail: float = 0.256,
     suppress: bool = True,
+    suppressor: str = "rules",
     certify: bool = True,
     told: Callable[[float, float], None] | None = None,
 ) -> EchoResult:
@@ -37,7 +38,7 @@ def demonstration(
         The folder to write to; created if missing.
     rate, seed
         Of the simulated signals.
-    tail, suppress, certify
+    tail, suppress, suppressor, certify
         As for ``cancel_file``.
     told
         Progress callback: called with the seconds done and the seconds in total.
@@ -54,6 +55,7 @@ def demonstration(
         paths["clean"],
         tail=tail,
         suppress=suppress,
+        suppressor=suppressor,
         certify=certify,
         told=told,
     )

@@ -107,7 +107,7 @@ class Work:
         far, mic = np.concatenate(self._early, axis=1)[:, :size].astype(np.float64)
         return ahead(far, mic, self.canceller.rate)
 
-    def result(self, tail: float, suppress: bool, notes: list[str]) -> EchoResult:
+    def result(self, notes: list[str]) -> EchoResult:
         """Return the result after the last frame."""
         self._before.end()
         self._after.end()
@@ -120,8 +120,9 @@ class Work:
             rate=canceller.rate,
             frames=self.frames,
             block=canceller.block,
-            tail=tail,
-            suppress=suppress,
+            tail=canceller.tail,
+            suppress=canceller.suppress,
+            suppressor=canceller.suppressor,
             delay=canceller.delay,
             levels=Levels(far, mic, linear, clean, self._alone()),
             response=np.asarray(canceller.impulse_response, dtype=np.float64),

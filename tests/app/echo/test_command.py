@@ -63,12 +63,17 @@ def files(mic: str = "mic.wav", far: str = "far.wav", out: str = "out.wav") -> l
 
 
 def test_what_is_written_is_what_the_streaming_canceller_gives(place: Path, say: Say) -> None:
-    for linear in (False, True):
-        code, out, err = say(*files(), *(["--linear"] if linear else []))
+    ways: dict[str, dict[str, Any]] = {
+        "": {},
+        "--linear": {"suppress": False},
+        "--suppressor learned": {"suppressor": "learned"},
+    }
+    for options, settings in ways.items():
+        code, out, err = say(*files(), *options.split())
         assert (code, err) == (0, "")
         assert "ERLE" in out
         far, mic = (soundfile.read(f"{name}.wav")[0] for name in ("far", "mic"))
-        canceller = Canceller(RATE, suppress=not linear)
+        canceller = Canceller(RATE, **settings)
         size = len(mic) // canceller.block * canceller.block
         blocks = (one[:size].reshape(-1, canceller.block) for one in (far, mic))
         streamed = [canceller.process(*pair) for pair in zip(*blocks, strict=True)]
@@ -274,6 +279,7 @@ def test_command_lines_that_make_no_sense_end_with_2(place: Path, say: Say) -> N
         ([*files(), "--seed", "1"], "--demo"),
         ([*files(), "--certificate", "c.json"], "--no-hindsight"),
         ([*files(), "--input", "1"], "--live"),
+        ([*files(), "--linear", "--suppressor", "learned"], "--suppressor"),
         ([*files(), "--live"], "--mic"),
         (["--demo", "--mic", "mic.wav"], "--demo"),
         (["--demo", "--live"], "--live"),

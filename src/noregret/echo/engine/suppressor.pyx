@@ -1,7 +1,7 @@
 """The non-linear part of echo cancelling: the suppressor and the loudness guard."""
 
 from libc.math cimport exp, log, logf, sqrt
-from libc.string cimport memcpy, memset
+from libc.string cimport memcpy, memmove, memset
 
 import numpy as np
 
@@ -17,11 +17,26 @@ from noregret.echo.engine.delay cimport Store
 # In every band the residual is modelled as a share of the subtracted echo. The share is a quantile of
 # the observed ones, tracked by steps of the pinball loss; steps are shorter the more the level of the
 # bands exceeds its expectation, as that means near-end speech.
+#
+# With the weights of a network, its gains are used instead: every 10 ms or so it estimates which share
+# of each band is the near speaker, from ratios of the powers of the linear part's output, of the
+# subtracted echo, of the microphone and of the expected residual. So levels do not matter to it.
 
 cdef extern from "minimum_phase.h" nogil:
     void noregret_exponential(const float* c, float* out, float* work, ptrdiff_t n)
 
+cdef extern from "postfilter.h" nogil:
+    ctypedef struct noregret_postfilter:
+        ptrdiff_t inputs, hidden, outputs
+        const float *weights
+        float *state
+        float *work
+    ptrdiff_t noregret_postfilter_weights(ptrdiff_t inputs, ptrdiff_t hidden, ptrdiff_t outputs)
+    void noregret_postfilter_step(const noregret_postfilter* net, const float* x, float* y)
+
 DEF BANDS = 24
+DEF RATIOS = 6  # inputs of the network per band
+DEF TOP = 8000.0  # hertz; frequencies above get the gain of the last band
 # Powers, relative to the loudest block: added to those of each band, and least per bin to learn from.
 DEF QUIET = 1e-13
 DEF SILENT = 1e-10
@@ -46,6 +61,11 @@ PACES = {
     "steady": 0.9,  # the share of the last block in the estimated ratio of speech to residual
     "least": 0.03,  # the smallest gain without near-end speech,
     "kept": 0.7,  # and with it
+    # Of the network:
+    "forget": 0.997,  # the share of the loudest level kept per block
+    "climb": 0.05,  # dB per block by which the estimated noise rises
+    "lowest": 0.02,  # the smallest gain
+    "faint": 1e-4,  # the subtracted echo, relative to the output, at which gains are half as deep
 }
 
 
@@ -58,24 +78,30 @@ cdef class Suppressor:
         Samples per second.
     block
         Samples per block.
+    weights
+        Those of the network, as ``noregret.echo.postfilter`` has them; without, it follows rules.
     **paces
         Other values of ``PACES``.
     """
 
     cdef noregret_fourier* plan
-    cdef readonly ptrdiff_t block
-    cdef ptrdiff_t bins, bands
-    cdef double rise, quantile, pace, bold, shy, usual, spread, release, presence, loudest
-    cdef double offset, band, least, kept
-    cdef float smooth, fade, steady, low
+    cdef noregret_postfilter net
+    cdef readonly ptrdiff_t block, hop
+    cdef ptrdiff_t bins, bands, turn, turns
+    cdef double rise, quantile, pace, offset, loudest, level, forget, climb, usual, spread, release, presence
+    cdef double bold, shy, band, least, kept
+    cdef float smooth, fade, steady, low, faint, lowest
+    cdef bint learned
     cdef Store store
-    cdef float *frame
-    cdef float *left_past
-    cdef float *echo_past
+    cdef float *left_line
+    cdef float *echo_line
     cdef float *re
     cdef float *im
+    cdef float *left_re
+    cdef float *left_im
     cdef float *left_power
     cdef float *echo_power
+    cdef float *mic_power
     cdef float *gain
     cdef float *left_now
     cdef float *speech
@@ -83,73 +109,121 @@ cdef class Suppressor:
     cdef float *before_im
     cdef float *after_re
     cdef float *after_im
-    cdef float *left_re
-    cdef float *left_im
     cdef float *sent
     cdef float *work
+    cdef float *response
+    cdef float *inputs
+    cdef float *outputs
     cdef bint busy  # a thread uses it with the GIL released
     cdef bint passing
     cdef bint passed
-    cdef float *emphasis
-    cdef double[::1] share, band_left, band_echo, band_weight
+    cdef const float[::1] weights
+    cdef double[::1] share, band_left, band_echo, band_mic, band_weight, noise, centre
+    cdef float[::1] band_gain
     cdef ptrdiff_t[::1] edges
 
-    def __cinit__(self, double rate, ptrdiff_t block, **paces: float):
+    def __cinit__(self, double rate, ptrdiff_t block, const float[::1] weights=None, **paces: float):
         if not (2 <= block <= 2**20 and 100 <= rate <= 1e6):
             raise ValueError(f"no suppressor for blocks of {block} samples at {rate:g} samples per second")
         cdef dict t = PACES | paces
-        cdef double blocks = block / rate / 0.01
-        self.block, self.bins = block, block + 1
-        self.quantile, self.pace, self.rise = t["quantile"], t["pace"] * blocks * DECIBEL, t["rise"] * DECIBEL
-        self.bold, self.shy = log(t["bold"]), log(t["shy"])
+        cdef double hops
+        self.learned = weights is not None
+        self.block, self.turns = block, max(1, round(0.01 * rate / block)) if self.learned else 1
+        self.hop = self.turns * block
+        self.bins, hops = self.hop + 1, self.hop / rate / 0.01
+        self.quantile, self.pace, self.rise = t["quantile"], t["pace"] * hops * DECIBEL, t["rise"] * DECIBEL
+        self.smooth, self.fade, self.offset = t["smooth"] ** hops, t["fade"] ** hops, t["offset"] * DECIBEL
         self.usual, self.spread = t["usual"] * DECIBEL, t["spread"] * DECIBEL
-        self.release, self.smooth, self.fade = t["release"] ** blocks, t["smooth"] ** blocks, t["fade"] ** blocks
-        self.least, self.kept, self.steady = log(t["least"]), log(t["kept"]), t["steady"] ** blocks
-        self.offset, self.band = t["offset"] * DECIBEL, t["band"] * DECIBEL
-        self.plan = noregret_fourier_new(2 * block, 1)
+        self.release = t["release"] ** hops
+        self.forget, self.climb = t["forget"] ** hops, t["climb"] * hops * DECIBEL
+        self.bold, self.shy, self.band = log(t["bold"]), log(t["shy"]), t["band"] * DECIBEL
+        self.least, self.kept, self.steady = log(t["least"]), log(t["kept"]), t["steady"] ** hops
+        self.lowest, self.faint = t["lowest"], t["faint"]
+        self.plan = noregret_fourier_new(2 * self.hop, 1)
         if self.plan == NULL:
             raise MemoryError("no memory for the transforms")
+        self.weights = weights
         self.allocate()
+        if self.learned:
+            self.connect()
         self.cut(rate)
         self.share = np.full(self.bands, t["share"] * DECIBEL)
-        self.passed = True
+        self.passed = self.passing = True
 
     def __dealloc__(self):
         noregret_fourier_free(self.plan)
 
     cdef allocate(self):
-        cdef ptrdiff_t n = self.block
+        cdef ptrdiff_t n = self.hop
         cdef Store store = Store()
         self.store = store
-        self.frame = store.room("frame", 2 * n)
-        self.left_past, self.echo_past = store.room("left_past", n), store.room("echo_past", n)
+        self.left_line, self.echo_line = store.room("left_line", 2 * n), store.room("echo_line", 2 * n)
         self.re, self.im = store.room("re", n + 1), store.room("im", n + 1)
-        self.left_power, self.echo_power = store.room("left_power", n + 1), store.room("echo_power", n + 1)
-        self.left_now, self.speech = store.room("left_now", n + 1), store.room("speech", n + 1)
-        self.gain, self.emphasis = store.room("gain", n + 1), store.room("emphasis", n + 1)
         self.left_re, self.left_im = store.room("left_re", n + 1), store.room("left_im", n + 1)
+        self.left_power, self.echo_power = store.room("left_power", n + 1), store.room("echo_power", n + 1)
+        self.mic_power, self.gain = store.room("mic_power", n + 1), store.room("gain", n + 1)
         self.before_re, self.before_im = store.room("before_re", n + 1), store.room("before_im", n + 1)
         self.after_re, self.after_im = store.room("after_re", n + 1), store.room("after_im", n + 1)
         self.sent, self.work = store.room("sent", 2 * n), store.room("work", 2 * n)
+        self.response = store.room("response", 2 * n)  # the second half stays zero
+        self.left_now, self.speech = store.room("left_now", n + 1), store.room("speech", n + 1)
+
+    cdef connect(self):
+        """Lay out the network."""
+        cdef Store store = self.store
+        self.net.inputs, self.net.outputs, self.net.hidden = RATIOS * BANDS, BANDS, 1
+        while noregret_postfilter_weights(self.net.inputs, self.net.hidden, self.net.outputs) < self.weights.shape[0]:
+            self.net.hidden += 1
+        if noregret_postfilter_weights(self.net.inputs, self.net.hidden, self.net.outputs) != self.weights.shape[0]:
+            raise ValueError(f"no network has {self.weights.shape[0]:,} weights")
+        self.net.weights, self.net.state = &self.weights[0], store.room("state", self.net.hidden)
+        self.net.work = store.room("net", 7 * self.net.hidden)
+        self.inputs, self.outputs = store.room("inputs", self.net.inputs), store.room("outputs", self.net.outputs)
 
     cdef cut(self, double rate):
-        """Set bands as wide as the ear's, of at least one bin, and the weight of each bin."""
-        cdef ptrdiff_t k
-        hertz = np.arange(self.bins) * rate / 2 / self.block
-        bark = 26.81 * hertz / (1960 + hertz)
-        band = np.minimum((bark / bark.max() * BANDS).astype(int), BANDS - 1)
-        self.edges = np.append(np.unique(band, return_index=True)[1], self.bins).astype(np.intp)
-        self.bands = self.edges.shape[0] - 1
-        self.band_left, self.band_echo = np.zeros(self.bands), np.zeros(self.bands)
-        emphasis = 2 - 1.9 * np.cos(np.pi * np.minimum(hertz / 8000, 1))
-        for k in range(self.bins):
-            self.emphasis[k] = emphasis[k]
-        self.band_weight = np.add.reduceat(emphasis, np.asarray(self.edges)[:self.bands])
+        """Set bands as wide as the ear's, and their weights.
 
-    def run(self, const float[::1] heard not None, const float[::1] left not None, float[::1] out not None) -> None:
-        """Process whole blocks of the microphone and of the linear part's output."""
-        cdef ptrdiff_t k, n = self.block
-        if heard.shape[0] % n or left.shape[0] != heard.shape[0] or out.shape[0] != heard.shape[0]:
+        Rules take every band of at least one bin up to half the rate; the network has learned bands up
+        to ``TOP``, of which the last are empty at low rates.
+        """
+        hertz = np.arange(self.bins) * rate / 2 / self.hop
+        bark, top = (26.81 * each / (1960 + each) for each in (hertz, TOP))
+        if self.learned:
+            position = np.minimum(bark / top * BANDS, BANDS)
+            self.edges = np.searchsorted(position, np.arange(BANDS + 1) - 1e-9).astype(np.intp)
+            if self.edges[1] < 1:
+                raise ValueError(f"blocks of {self.block} samples at {rate:g} samples per second are too long")
+            self.bands = int(np.count_nonzero(np.diff(self.edges)))
+            self.centre = position - 0.5
+        else:
+            band = np.minimum((bark / bark.max() * BANDS).astype(int), BANDS - 1)
+            self.edges = np.append(np.unique(band, return_index=True)[1], self.bins).astype(np.intp)
+            self.bands = self.edges.shape[0] - 1
+        emphasis = 2 - 1.9 * np.cos(np.pi * np.minimum(hertz / 8000, 1))
+        self.band_weight = np.array(
+            [np.mean(emphasis[a:b]) for a, b in zip(self.edges[:self.bands], self.edges[1:self.bands + 1])])
+        self.band_left, self.band_echo, self.band_mic, self.noise = np.zeros((4, self.bands))
+        self.band_gain = np.ones(self.bands, dtype=np.float32)
+
+    @property
+    def bounds(self) -> list[int]:
+        """The first frequency of each band, and that after the last."""
+        return list(self.edges)
+
+    @property
+    def answer(self) -> Singles:
+        """What the network said of the last block: a gain per band."""
+        return np.array([self.outputs[k] for k in range(self.net.outputs)], dtype=np.float32)
+
+    def run(self, const float[::1] heard not None, const float[::1] left not None, float[::1] out not None,
+            float[:, ::1] seen=None) -> None:
+        """Process whole blocks of the microphone and of the linear part's output.
+
+        ``seen``, if given, is filled with what the network was shown in each block.
+        """
+        cdef ptrdiff_t k, i, n = self.block
+        if heard.shape[0] % n or left.shape[0] != heard.shape[0] or out.shape[0] != heard.shape[0] \
+                or (seen is not None and (seen.shape[0] * n != heard.shape[0] or seen.shape[1] != self.net.inputs)):
             raise ValueError("not whole blocks of every signal")
         if self.busy:
             raise RuntimeError("this suppressor is in use by another thread")
@@ -157,83 +231,94 @@ cdef class Suppressor:
         with nogil:
             for k in range(heard.shape[0] // n):
                 self.play(&heard[k * n], &left[k * n], &out[k * n])
+                if seen is not None:
+                    for i in range(self.net.inputs):
+                        seen[k, i] = self.inputs[i]
         self.busy = False
 
     cdef void play(self, const float* heard, const float* left, float* out) noexcept nogil:
-        cdef ptrdiff_t k, n = self.block
-        memcpy(self.frame, self.left_past, n * sizeof(float))
-        memcpy(self.frame + n, left, n * sizeof(float))
-        memcpy(self.left_past, left, n * sizeof(float))
-        noregret_fourier_forward(self.plan, self.frame, self.left_re, self.left_im, 1)
-        self.see(self.left_re, self.left_im, self.left_power, self.smooth, True)
-        memcpy(self.frame, self.echo_past, n * sizeof(float))
+        cdef ptrdiff_t k, n = self.block, kept = 2 * self.hop - n
+        cdef bint now
+        memmove(self.left_line, self.left_line + n, kept * sizeof(float))
+        memmove(self.echo_line, self.echo_line + n, kept * sizeof(float))
+        memcpy(self.left_line + kept, left, n * sizeof(float))
         for k in range(n):
-            self.frame[n + k] = heard[k] - left[k]
-        memcpy(self.echo_past, self.frame + n, n * sizeof(float))
-        noregret_fourier_forward(self.plan, self.frame, self.re, self.im, 1)
-        self.see(self.re, self.im, self.echo_power, self.fade, False)
-        self.weigh()
+            self.echo_line[kept + k] = heard[k] - left[k]
+        self.turn = self.turn + 1 if self.turn + 1 < self.turns else 0
+        now = self.turn == 0
+        if now or not (self.passed and self.passing):
+            noregret_fourier_forward(self.plan, self.left_line, self.left_re, self.left_im, 1)
+        if now:
+            noregret_fourier_forward(self.plan, self.echo_line, self.re, self.im, 1)
+            self.see()
+            self.weigh()
         self.send(left, out)
 
     cdef void send(self, const float* left, float* out) noexcept nogil:
         """Filter the block, crossfading from the filter of the previous block to the new one."""
-        cdef ptrdiff_t k, n = self.block
+        cdef ptrdiff_t k, n = self.block, last = 2 * self.hop - n
         cdef float part
         if self.passed and self.passing:
             memcpy(out, left, n * sizeof(float))
             return
-        self.through(self.before_re, self.before_im, self.passed, left)
+        if self.turn == 0:
+            self.through(self.before_re, self.before_im, self.passed)
+            for k in range(n):
+                out[k] = self.sent[last + k]
+        self.through(self.after_re, self.after_im, self.passing)
         for k in range(n):
-            out[k] = self.sent[n + k]
-        self.through(self.after_re, self.after_im, self.passing, left)
-        for k in range(n):
-            part = <float> (k + 1) / n
-            out[k] += part * (self.sent[n + k] - out[k])
+            part = <float> (k + 1) / n if self.turn == 0 else 1
+            out[k] = self.sent[last + k] if part == 1 else out[k] + part * (self.sent[last + k] - out[k])
         memcpy(self.before_re, self.after_re, self.bins * sizeof(float))
         memcpy(self.before_im, self.after_im, self.bins * sizeof(float))
         self.passed = self.passing
 
-    cdef void through(self, const float* re, const float* im, bint passing, const float* left) noexcept nogil:
+    cdef void through(self, const float* re, const float* im, bint passing) noexcept nogil:
         cdef ptrdiff_t k
         if passing:
-            memcpy(self.sent + self.block, left, self.block * sizeof(float))
+            memcpy(self.sent, self.left_line, 2 * self.hop * sizeof(float))
             return
         for k in range(self.bins):
             self.re[k] = self.left_re[k] * re[k] - self.left_im[k] * im[k]
             self.im[k] = self.left_re[k] * im[k] + self.left_im[k] * re[k]
         noregret_fourier_inverse(self.plan, self.re, self.im, self.sent, 1)
 
-    cdef void see(self, const float* at_re, const float* at_im, float* power, float keep, bint mean) noexcept nogil:
-        """Add the power of the frame to its mean over time, or to its decaying peak."""
-        cdef ptrdiff_t k, n = self.block
-        cdef float re, im, now
+    cdef void see(self) noexcept nogil:
+        """Add the powers of the frame to their means over time, or to the echo's decaying peak."""
+        cdef ptrdiff_t k, n = self.hop, low, high
+        cdef float left_re, left_im, echo_re, echo_im, first, tiny = <float> 1e-30
         for k in range(self.bins):
             # Hann's window, applied to the transform.
-            re = at_re[k] - <float> 0.5 * (at_re[k - 1 if k else 1] + at_re[k + 1 if k < n else n - 1])
-            im = at_im[k] - <float> 0.5 * (
-                (at_im[k - 1] if k else -at_im[1]) + (at_im[k + 1] if k < n else -at_im[n - 1]))
-            now = <float> 0.25 * (re * re + im * im)
-            if mean:
-                self.left_now[k] = now
-                power[k] = keep * power[k] + (1 - keep) * now + <float> 1e-30
-            else:
-                power[k] = max(keep * power[k] + <float> 1e-30, now)
+            low, high, first = k - 1 if k else 1, k + 1 if k < n else n - 1, 1 if k else -1
+            left_re = self.left_re[k] - <float> 0.5 * (self.left_re[low] + self.left_re[high])
+            echo_re = self.re[k] - <float> 0.5 * (self.re[low] + self.re[high])
+            left_im = self.left_im[k] - <float> 0.5 * (first * self.left_im[low] + (self.left_im[high] if k < n else -self.left_im[high]))
+            echo_im = self.im[k] - <float> 0.5 * (first * self.im[low] + (self.im[high] if k < n else -self.im[high]))
+            self.left_now[k] = <float> 0.25 * (left_re * left_re + left_im * left_im)
+            self.left_power[k] = self.smooth * self.left_power[k] + (1 - self.smooth) * self.left_now[k] + tiny
+            self.echo_power[k] = max(
+                self.fade * self.echo_power[k] + tiny, <float> 0.25 * (echo_re * echo_re + echo_im * echo_im))
+            left_re, left_im = left_re + echo_re, left_im + echo_im
+            self.mic_power[k] = self.smooth * self.mic_power[k] + (1 - self.smooth) * <float> 0.25 * (
+                left_re * left_re + left_im * left_im) + tiny
 
     cdef void weigh(self) noexcept nogil:
         """Compute the gains of this block from the expected residual echo."""
         cdef ptrdiff_t k, b
-        cdef double left = 0, expected = 0, excess, near, step, above, most = 0, width
+        cdef double left = 0, expected = 0, excess, near, step, above, most = 0, whole = 0, width
         for k in range(self.bins):
             most += self.left_power[k] + self.echo_power[k]
+            whole += self.mic_power[k]
         self.loudest = max(self.loudest, most)
+        self.level = max(self.forget * self.level, whole)
         for b in range(self.bands):
-            self.band_left[b] = self.band_echo[b] = QUIET * self.loudest + 1e-30
+            self.band_left[b] = self.band_echo[b] = self.band_mic[b] = QUIET * self.loudest + 1e-30
             for k in range(self.edges[b], self.edges[b + 1]):
                 self.band_left[b] += self.left_power[k]
                 self.band_echo[b] += self.echo_power[k]
-            near = self.band_weight[b] / (self.edges[b + 1] - self.edges[b])
-            left += near * self.band_left[b]
-            expected += near * exp(self.share[b] + self.offset) * self.band_echo[b]
+                self.band_mic[b] += self.mic_power[k]
+            left += self.band_weight[b] * self.band_left[b]
+            expected += self.band_weight[b] * exp(self.share[b] + self.offset) * self.band_echo[b]
         excess = log(left / expected)
         near = self.likely(excess - self.usual)
         self.presence = near if near > self.presence else self.release * self.presence + (1 - self.release) * near
@@ -242,12 +327,17 @@ cdef class Suppressor:
         self.low = 1
         for b in range(self.bands):
             above = log(self.band_left[b] / self.band_echo[b]) - self.share[b]
-            near = self.likely(above - self.offset - self.band)
-            self.gains(b, 1 - (1 - self.presence) * (1 - near))
+            if self.learned:
+                self.compare(b, above)
+            else:
+                near = self.likely(above - self.offset - self.band)
+                self.gains(b, 1 - (1 - self.presence) * (1 - near))
             width = self.edges[b + 1] - self.edges[b]
             if self.band_echo[b] > SILENT * self.loudest * width and self.share[b] + above < 20 * DECIBEL:
                 self.share[b] += self.quantile * step if above > 0 else -(1 - self.quantile) * self.pace
                 self.share[b] = min(10 * DECIBEL, max(-40 * DECIBEL, self.share[b]))
+        if self.learned:
+            self.ask()
         self.passing = self.low > <float> 0.999
         if not self.passing:
             self.causal()
@@ -276,9 +366,40 @@ cdef class Suppressor:
             self.speech[k] = self.gain[k] * self.gain[k] * self.left_now[k]
             self.low = min(self.low, self.gain[k])
 
+    cdef void compare(self, ptrdiff_t b, double above) noexcept nogil:
+        """Compute what the network sees of a band: ratios of powers, in units of 10 dB."""
+        self.noise[b] = self.band_left[b] if self.noise[b] == 0 else min(
+            self.noise[b] * exp(self.climb), self.band_left[b])
+        self.show(b, 0, above, 4)
+        self.show(b, 1, log(self.band_left[b] / self.band_mic[b]), 4)
+        self.show(b, 2, log(self.band_left[b] / self.band_echo[b]), 5)
+        self.show(b, 3, log(BANDS * self.band_left[b] / (self.level + 1e-30)), 6)
+        self.show(b, 4, log(BANDS * self.band_echo[b] / (self.level + 1e-30)), 6)
+        self.show(b, 5, log(self.band_left[b] / self.noise[b]), 5)
+
+    cdef inline void show(self, ptrdiff_t b, ptrdiff_t which, double ratio, double most) noexcept nogil:
+        self.inputs[which * BANDS + b] = <float> min(most, max(-most, ratio / (10 * DECIBEL)))
+
+    cdef void ask(self) noexcept nogil:
+        """Interpolate the network's gains of bands; where hardly any echo was subtracted, they are 1."""
+        cdef ptrdiff_t k, b
+        cdef double echo
+        cdef float part
+        noregret_postfilter_step(&self.net, self.inputs, self.outputs)
+        for b in range(self.bands):
+            echo = self.band_echo[b] - QUIET * self.loudest - 1e-30
+            part = <float> (echo / (echo + self.faint * self.band_left[b]))
+            self.band_gain[b] = max(self.lowest, 1 - (1 - self.outputs[b]) * part)
+        for k in range(self.bins):
+            part = <float> min(max(self.centre[k], 0.), <double> (self.bands - 1))
+            b = min(<ptrdiff_t> part, self.bands - 2)
+            part -= b
+            self.gain[k] = self.band_gain[b] + part * (self.band_gain[b + 1] - self.band_gain[b])
+            self.low = min(self.low, self.gain[k])
+
     cdef void causal(self) noexcept nogil:
         """Compute the minimum-phase filter of the gains, by the cepstrum."""
-        cdef ptrdiff_t k, n = self.block
+        cdef ptrdiff_t k, n = self.hop
         for k in range(self.bins):
             self.re[k] = logf(
                 <float> 0.5 * self.gain[k]
@@ -287,9 +408,8 @@ cdef class Suppressor:
         noregret_fourier_inverse(self.plan, self.re, self.im, self.sent, 1)
         for k in range(1, n):
             self.sent[k] *= 2
-        noregret_exponential(self.sent, self.frame, self.work, n)
-        memset(self.frame + n, 0, n * sizeof(float))
-        noregret_fourier_forward(self.plan, self.frame, self.after_re, self.after_im, 1)
+        noregret_exponential(self.sent, self.response, self.work, n)
+        noregret_fourier_forward(self.plan, self.response, self.after_re, self.after_im, 1)
 
 
 # The loudness guard, the last step of the canceller: the output is never louder than the microphone.

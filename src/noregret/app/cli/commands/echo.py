@@ -51,6 +51,13 @@ OPTIONS = [
     ),
     ask.option(
         ask.METHOD,
+        "--suppressor",
+        choices=("rules", "learned"),
+        default="rules",
+        help="What removes the residual: rules, or a small network that was trained on speech.",
+    ),
+    ask.option(
+        ask.METHOD,
         "--rate",
         metavar="HERTZ",
         type=ask.whole_number,
@@ -140,6 +147,8 @@ def check(given: Namespace) -> Outputs:
         raise WrongUsage("--demo simulates both signals: leave --far, --mic and --channel out")
     if given.live and (given.mic is not None or given.channel is not None):
         raise WrongUsage("--live records the microphone: leave --mic and --channel out")
+    if given.linear and given.suppressor != "rules":
+        raise WrongUsage("--linear turns the suppressor off: leave --suppressor out")
     needed = {"far": given.far, "out": given.out} | ({} if given.live else {"mic": given.mic})
     missing = [f"--{name} FILE" for name, path in needed.items() if not path]
     if missing and not given.demo:
@@ -156,7 +165,12 @@ def check(given: Namespace) -> Outputs:
 
 def common(given: Namespace) -> dict[str, Any]:
     """Return the settings shared by files, demo and live."""
-    return {"tail": given.tail, "suppress": not given.linear, "certify": given.hindsight}
+    return {
+        "tail": given.tail,
+        "suppress": not given.linear,
+        "suppressor": given.suppressor,
+        "certify": given.hindsight,
+    }
 
 
 def cancelled(given: Namespace, told: Any) -> EchoResult:

@@ -119,7 +119,7 @@ def made_section(result: EchoResult) -> Html:
     done: list[tuple[str, str]] = [
         ("Tail", f"{1000 * result.tail:g} ms, starting slightly before the echo"),
         ("Block", f"{result.block:,} samples"),
-        ("Suppressor", "on" if result.suppress else "off"),
+        ("Suppressor", result.suppressor if result.suppress else "off"),
         ("Time", f"{duration(result.spent)}, {speed(result)}"),
         ("Started", result.started),
         ("Version", f"noregret {result.version}"),

@@ -34,6 +34,7 @@ def as_dict(result: EchoResult) -> dict[str, Any]:
         "tail": result.tail,
         "block": result.block,
         "suppress": result.suppress,
+        "suppressor": result.suppressor if result.suppress else None,
         "delay": result.delay,
         "erle": {"linear": decibels(result.erle(linear=True)), "output": decibels(result.erle())},
         "speed": result.speed,
