@@ -52,7 +52,7 @@ REFUSED: dict[str, list[Any]] = {
     "l2": NOT_NEGATIVE,
     "recent": ["yes", "", "False", 1, 0, None, 1.0, []],
     "delay": DELAYS,
-    "edition": [*NOT_NUMBERS, None, 0, 3, 1.5, math.inf, True],
+    "edition": [*NOT_NUMBERS, None, 0, 4, 1.5, math.inf, True],
     "members": [*CHOICE, None],
     "kernel": [*CHOICE, None],
     "width": POSITIVE_FINITE,

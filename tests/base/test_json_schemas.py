@@ -36,7 +36,7 @@ def test_certificates_of_parts_name_the_fault() -> None:
     for contents, words in (
         (whole, r"data.parts.0.rounds: 30.0 is not of type 'integer'"),
         (many, "data.parts: 4,097 items, and at most 4,096 are allowed"),
-        (shards, "no theorem is known for shards of LinearRegression"),
+        (shards, "with a weight per feature: not for LinearRegression"),
     ):
         with pytest.raises(CertificateError, match=words) as raised:
             nr.verify(sealed(contents), X, Y)

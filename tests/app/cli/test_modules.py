@@ -11,7 +11,7 @@ import pytest
 from noregret.base.families import FAMILIES, modules_of
 
 # Modules of noregret that a run may load.
-MAX_MODULES = 161
+MAX_MODULES = 166
 PROGRAM = """
 import sys
 from noregret.app.cli import main

@@ -57,13 +57,17 @@ def test_every_command_has_help_that_fits_a_terminal(name: str) -> None:
         assert each.names[0].startswith("-") <= (each.names[0] in told)
 
 
+# Several learners, with their parameters; and a model to begin with, not one to write.
+OTHERS = {("tournament", "--learner"), ("serve", "--model")}
+
+
 def test_options_of_one_name_are_described_alike() -> None:
     """But for the help, which may say what is special about a command."""
     seen: dict[str, Option] = {}
     for name in command_names():
         for each in find(name).options:
-            if (name, each.names[-1]) == ("tournament", "--learner"):
-                continue  # several learners, with their parameters
+            if (name, each.names[-1]) in OTHERS:
+                continue
             same = seen.setdefault(each.names[-1], each)
             assert each.panel == same.panel
             for key in ("metavar", "type", "action", "nargs"):

@@ -45,10 +45,10 @@ class Sharded:
     """
 
     def __init__(self, learner: Learner) -> None:
-        if learner._evidence_kind() is not Evidence:
+        if not isinstance(learner, Learner) or learner._evidence_kind() is not Evidence:
             raise ValueError(
                 f"shards are for learners of numbers and of two classes, with a weight per feature:"
-                f" {learner.name} has none; let one learner play all rows"
+                f" not for {type(learner).__name__}; let one learner play all rows"
             )
         self.learner = learner
         self.theorems = shard_theorems(learner)
