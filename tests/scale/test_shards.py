@@ -357,3 +357,26 @@ def test_the_mixture_of_shards_keeps_its_promise_about_later_rows(tmp_path: Path
     with pytest.raises(TypeError, match="game of shards"):
         mixture(nr.play(nr.Vaw(), X, y))
     assert "shard 01" in mixture(play(nr.Vaw(), path, "y", shards=11, pool=Inline(1))).members
+
+
+@pytest.mark.parametrize(
+    "learner",
+    [
+        nr.ExponentiatedGradient(rate=0.01, weight=2.0),
+        nr.OnlineNewton(form="diagonal"),
+        nr.WidrowHoff(rate=0.2, norm=4.0),
+    ],
+)
+def test_features_that_a_shard_never_meets_are_known_to_its_learner(
+    learner: Any, tmp_path: Path
+) -> None:
+    """A replay knows all features from the first row on, so workers must, or weights differ."""
+    rng, file = np.random.default_rng(4), tmp_path / "rows.jsonl"
+    rows = [{"a": a, "y": y} for a, y in rng.normal(size=(40, 2)).tolist()]
+    for number, row in enumerate(rows[15:]):
+        row[f"z{9 - number % 4}"] = 1.5
+    file.write_text("\n".join(map(json.dumps, rows)))
+    game = play(learner, file, "y", shards=4, pool=Inline(1))
+    assert all(each.features == ["a", "z9", "z8", "z7", "z6"] for each in game.learners)
+    verified = nr.verify(game.certificate(), file)
+    assert verified.confirmed, verified.failed

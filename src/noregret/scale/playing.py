@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from noregret.base.model_file import dumps, loads, with_preparation
 from noregret.checks import one_of, whole
 from noregret.errors import NoRegretError
 from noregret.experts.ensemble import Experts
 from noregret.experts.masters.blend import Blend
+from noregret.linear.engine.block_rows import admit_names
 from noregret.linear.learner import Learner
 from noregret.proof.game.play_blocks import play_block
 from noregret.proof.game.shards import Shard, Sharded, ShardsGame, rows_of
@@ -22,7 +25,8 @@ from noregret.proof.record.parts_digest import BLOCK_ROWS, MAX_PARTS, PartsDiges
 from noregret.scale.fitting import stream_of
 from noregret.scale.pool import Pool
 from noregret.scale.processes import Processes
-from noregret.scale.survey import Survey, surveyed
+from noregret.scale.survey import Columns, Survey, surveyed
+from noregret.streams.block import Block, Sparse
 
 if TYPE_CHECKING:
     from noregret.experts.master import Master
@@ -211,10 +215,29 @@ def shard_of(task: Rows) -> tuple[Shard, bytes]:
     game = Sharded(loads(task.learner, "the learner")).game()
     learner: Any = game.learner
     sizes = [BLOCK_ROWS] * (task.count // BLOCK_ROWS) + [task.count % BLOCK_ROWS]
+    reading: Any = task.survey.columns
+    introduce(learner, reading)
     with game.recorded():
-        for block, columns in task.survey.blocks([size for size in sizes if size], task.skip):
-            reading: Any = columns
-            _, done = play_block(learner, reading, block)
+        for block, _ in task.survey.blocks([size for size in sizes if size], task.skip):
+            _, done = play_block(learner, reading, widened(block, reading.features))
             if done.error is not None:
                 raise task.survey.named(done.error)
     return Shard.of(game), dumps(learner)
+
+
+def introduce(learner: Learner, columns: Columns) -> None:
+    """Let a learner know the features of all shards from its first row on, as a replay does."""
+    if not columns.named:
+        learner._entry.meet_columns(columns.width, True)
+        return
+    names = columns.known  # new names are admitted in alphabetical order: so by rising runs
+    falls = [k for k in range(1, len(names)) if names[k] < names[k - 1]]
+    for start, stop in pairwise([0, *falls, len(names)]):
+        admit_names(learner._entry, names[start:stop])
+
+
+def widened(block: Block, features: int) -> Block:
+    """Return a block with a column for every feature; those that joined later are 0."""
+    if isinstance(block.X, Sparse) or block.X.shape[1] == features:
+        return block
+    return replace(block, X=np.pad(block.X, ((0, 0), (0, features - block.X.shape[1]))))
