@@ -110,7 +110,7 @@ def beside_boosting(results: list[Result], order: str) -> Grid:
             cells += [f"{found.ours.cost:.0f} / {found.boosted.cost:.0f}"]
             rows.append((named(found), cells))
     peers = ["LightGBM", *(["with lags"] if lags else [])]
-    columns = ["size", "`auto`", *peers, "2nd half: `auto`", *peers, "µs a row"]
+    columns = ["size", "`auto`", *peers, "2nd half: `auto`", *peers, "µs per row"]
     return Grid(f"Beside LightGBM, {order}", columns, rows)
 
 
@@ -126,7 +126,7 @@ def beside_streaming(results: list[Result], order: str) -> Grid:
     if some:
         costs = [costs_of([found.ours for found in some])]
         costs += [costs_of([found.others[peer] for found in some]) for peer in peers]
-        rows.append(("*µs a row*", ["", *costs]))
+        rows.append(("*µs per row*", ["", *costs]))
     return Grid(f"Beside learners of streams, {order}", ["size", "`auto`", *peers], rows)
 
 

@@ -44,6 +44,7 @@ pygments_dark_style = "github-dark"
 html_title = f"noregret {release}"
 html_static_path = ["_static"]
 html_css_files = ["noregret.css"]
+html_js_files = ["accessible.js"]
 html_copy_source = False
 html_show_sourcelink = False
 html_theme_options = {

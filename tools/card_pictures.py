@@ -22,7 +22,8 @@ from noregret.service import Service
 
 PLACE = Path(__file__).resolve().parent.parent / "docs" / "_static"
 WIDTH, HEIGHT, EDGE, FOOT = 320, 150, 10, 24
-BLUE, GREY, ORANGE, GREEN, VIOLET = "#3d8fc4", "#8f9aa5", "#e08a2e", "#4aa06a", "#9a76c4"
+BLUE, GREY, ORANGE, GREEN, VIOLET = "#3d8fc4", "#8f9aa5", "#d17d24", "#4aa06a", "#9a76c4"
+WORDS = "#757b81"  # as far from white as from the dark page
 Floats = NDArray[np.float64]
 Drawn = tuple[list[str], list[tuple[str, str]]]  # shapes, and the key: a colour and its words
 
@@ -197,7 +198,7 @@ def picture(shapes: list[str], key: list[tuple[str, str]]) -> str:
         )
         words.append(f'<text x="{at + 14}" y="{HEIGHT - 7}">{text}</text>')
         at += 26 + round(6.1 * len(text))
-    style = f"text {{ font: 12px system-ui, sans-serif; fill: {GREY}; }}"
+    style = f"text {{ font: 12px system-ui, sans-serif; fill: {WORDS}; }}"
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}">'
         f"<style>{style}</style>{''.join((*shapes, *words))}</svg>\n"

@@ -11,12 +11,12 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from docutils import nodes
 from sphinx.util.docutils import SphinxDirective
 
 import noregret
 
 if TYPE_CHECKING:
-    from docutils.nodes import Node
     from sphinx.application import Sphinx
     from sphinx.util.typing import ExtensionMetadata
 
@@ -66,7 +66,7 @@ def called(node: ast.AST) -> str:
 
 @cache
 def messages(part: str) -> list[Message]:
-    """Return the errors that the modules of a package raise, in alphabetical order."""
+    """Return the errors that the modules of a package raise."""
     found = dict[str, Message]()
     place = SOURCE / part
     for path in sorted(place.rglob("*.py")) if place.is_dir() else [place.with_suffix(".py")]:
@@ -75,10 +75,16 @@ def messages(part: str) -> list[Message]:
                 continue
             what = words(node.args[0])
             cures = [*node.args[1:2], *(each.value for each in node.keywords if each.arg == "cure")]
-            if what is not None and len(what.replace("…", "")) > 12 and what[0] != "(":
+            what = (what or "").lstrip(" :,")
+            if len(what.replace("…", "")) > 12 and bare(what)[0] != "(":
                 told = tuple(text for each in cures for text in advice(each))
-                found.setdefault(what.lstrip("… :,"), Message(what.lstrip("… :,"), told))
-    return sorted(found.values(), key=lambda each: each.what.lower())
+                found.setdefault(what, Message(what, told))
+    return list(found.values())
+
+
+def bare(what: str) -> str:
+    """Return a message from its first word on, by which it is sorted."""
+    return what.lstrip("… :,-'").lower()
 
 
 def literal(text: str) -> str:
@@ -89,7 +95,7 @@ def literal(text: str) -> str:
 
 def listed(parts: list[str]) -> str:
     """Return the errors of packages as a list, with the cures that are not in their words."""
-    found = sorted((m for part in parts for m in messages(part)), key=lambda m: m.what.lower())
+    found = sorted((m for part in parts for m in messages(part)), key=lambda m: bare(m.what))
     return "\n".join(
         f"- {literal(each.what)}"
         + (f" → {'; or '.join(map(literal, each.cures))}" if each.cures else "")
@@ -103,9 +109,10 @@ class ErrorMessages(SphinxDirective):
     required_arguments = 1
     optional_arguments = 9
 
-    def run(self) -> list[Node]:
+    def run(self) -> list[nodes.Node]:
         """Return the list."""
-        return self.parse_text_to_nodes(listed(self.arguments))
+        found = self.parse_text_to_nodes(listed(self.arguments))
+        return [nodes.container("", *found, classes=["messages"])]
 
 
 def setup(app: Sphinx) -> ExtensionMetadata:

@@ -1,9 +1,10 @@
 r"""Mathematics as MathML, made when the site is built: no script, no font, no network.
 
-docutils converts LaTeX to MathML. Two things are put right on the way. TeX takes a single digit
+docutils converts LaTeX to MathML. Three things are put right on the way. TeX takes a single digit
 where an argument has no braces (``\tfrac12`` is one half), docutils takes the whole number; so
-braces are added first. And MathML takes the bars of a norm for operators, with wide spaces around
-them; so the spaces are set as TeX sets them.
+braces are added first. MathML takes the bars of a norm for operators, with wide spaces around
+them; so the spaces are set as TeX sets them. And docutils sets the subscript of a letter with a hat
+below the letter; so it is moved to the right.
 """
 
 from __future__ import annotations
@@ -31,6 +32,11 @@ ARGUMENTS = {r"\frac": 2, r"\tfrac": 2, r"\dfrac": 2, r"\sqrt": 1, "^": 1, "_": 
 SPELLED = {r"\dots": r"\ldots", r"\big": "", r"\Big": "", r"\textstyle": ""}
 # Where MathML would space or stretch otherwise than TeX: bars, slashes, braces; names of functions.
 TIGHT = re.compile(r'<mo(?: stretchy="false")?>([|‖/{}])</mo>')
+ACCENTED = re.compile(
+    r'<munderover>\s*(<mi>[^<]*</mi>)((?:(?!</?munderover>).)*)(<mo stretchy="false">[ˆ¯ˉ˜]</mo>)'
+    r"\s*</munderover>",
+    re.DOTALL,
+)
 FUNCTION = re.compile(
     r"(?P<before></m(?:i|n|sup|sub|frac)>\s*(?:<(?:msub|munder)>\s*)?)?"
     r"<m[io](?P<limits> movablelimits=\"true\")?>(?P<name>ln|log|exp|min|max)</m[io]>"
@@ -45,6 +51,7 @@ def to_mathml(tex: str, *, block: bool = False) -> str:
         raise MathError(r"\operatorname* is not understood: use \underset{…}{\mathrm{…}}")
     markup = tex2mathml(with_braces(tex), as_block=block)
     markup = TIGHT.sub(r'<mo stretchy="false" lspace="0.06em" rspace="0.06em">\1</mo>', markup)
+    markup = ACCENTED.sub(r'<msub><mover accent="true">\1\3</mover>\2</msub>', markup)
     return FUNCTION.sub(spaced, markup).replace("&ApplyFunction;", "&#x2061;")
 
 

@@ -449,6 +449,13 @@ def test_arguments_without_braces_are_read_as_tex_reads_them(tex: str, braced: s
     assert extension("mathml").with_braces(tex) == braced
 
 
+@pytest.mark.parametrize("tex", [r"\hat{y}_t", r"\hat y_{t+1}", r"\bar w_t"])
+def test_the_subscript_of_a_letter_with_an_accent_is_at_its_right(tex: str) -> None:
+    markup = re.sub(r"\s", "", extension("mathml").to_mathml(tex))
+    assert re.search(r'<msub><moveraccent="true"><mi>[yw]</mi><mo.*</mover><m', markup)
+    assert "munderover" not in markup
+
+
 @pytest.mark.parametrize("tex", [r"\unheardof", r"\frac{1", r"x^", r"\operatorname*{argmin}"])
 def test_a_formula_that_is_not_understood_is_refused(tex: str) -> None:
     with pytest.raises(ValueError, match=r"\w"):

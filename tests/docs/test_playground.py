@@ -45,14 +45,64 @@ def test_every_bound_holds() -> None:
             assert bound is None or measured <= bound * 1.001 + 1e-9, run["learner"]
 
 
-@pytest.mark.parametrize("width", [400, 1200])
-def test_a_reader_steps_through_rounds(chromium: Browser, width: int, tmp_path: Path) -> None:
+def shown(chromium: Browser, width: int, folder: Path, asked: str = "") -> None:
+    """Show the board of the playground, without the page around it."""
     page = (DOCS / "playground.md").read_text(encoding="utf-8")
     (markup,) = re.findall(r"```\{raw\} html\n(.*?)```", page, re.DOTALL)
     markup = markup.replace("_static/", f"{STATIC.as_uri()}/")
-    (tmp_path / "page.html").write_text(f"<!doctype html><meta charset='utf-8'>{markup}")
-    address = f"{(tmp_path / 'page.html').as_uri()}#learner=Perceptron&round=3"
-    chromium.show(address, width, "light")
+    place = folder / "page.html"
+    place.write_text(f"<!doctype html><meta charset='utf-8'>{markup}", encoding="utf-8")
+    chromium.show(f"{place.as_uri()}#{asked}", width, "light")
+
+
+def test_live_learners_play_as_the_library_does(chromium: Browser, tmp_path: Path) -> None:
+    shown(chromium, 800, tmp_path)
+    live = chromium.run("Object.keys(liveLearners)")
+    replay = """
+        (([learner, rounds]) => {
+            const player = liveLearners[learner]();
+            return rounds.map(([x, , y]) => {
+                const guess = player.predict(x);
+                player.learn(x, y);
+                return [guess, ...player.weights, ...player.figures()];
+            });
+        })
+    """
+    played = 0
+    for run in RUNS:
+        rounds = run["rounds"]
+        if run["learner"] not in live or len(rounds[0][0]) not in (2, 4):
+            continue
+        played += 1
+        found = chromium.run(f"{replay}({json.dumps([run['learner'], rounds])})")
+        wanted = [[guess, *weights, *figures] for _, guess, _, weights, *figures in rounds]
+        np.testing.assert_allclose(found, wanted, rtol=5e-3, atol=2e-3, err_msg=run["learner"])
+    assert played == 12
+
+
+@pytest.mark.parametrize("learner", ["Widrow–Hoff, rate 0.3", "Weighted majority"])
+def test_a_reader_is_the_adversary(chromium: Browser, learner: str, tmp_path: Path) -> None:
+    shown(chromium, 400, tmp_path, f"learner={learner}&stream=you: choose each outcome")
+    part = "document.querySelector('[data-part={}]')"
+    assert not chromium.run(f"{part.format('answers')}.hidden")
+    assert "What comes?" in chromium.run(f"{part.format('what')}.textContent")
+    for played in range(1, 62):
+        against = (
+            "((it) => it.answers[it.predict(it.offer()) > (it.answers[0] + 1) / 2 ? 0 : 1])"
+            "(playground.player)"
+        )
+        answer = chromium.run(f"playground.player.answers.indexOf({against})")
+        chromium.run(f"{part.format(f'answer-{answer}')}.click()")
+        *_, measured, bound = chromium.run("playground.run.rounds.at(-1)")
+        assert measured <= bound * (1 + 1e-9)
+        assert chromium.run("playground.run.rounds.length") == min(played, 60)
+    assert "last round" in chromium.run(f"{part.format('what')}.textContent")
+    assert measured > 0.7 * bound  # always answering on the other side comes close
+
+
+@pytest.mark.parametrize("width", [400, 1200])
+def test_a_reader_steps_through_rounds(chromium: Browser, width: int, tmp_path: Path) -> None:
+    shown(chromium, width, tmp_path, "learner=Perceptron&round=3")
     part = "document.querySelector('[data-part={}]')"
     what = f"{part.format('what')}.textContent"
     assert chromium.run(what).startswith("Round 3: ")
