@@ -156,3 +156,32 @@ def test_old_labels_are_removed_and_restarts_stay_exact(tmp_path: Path) -> None:
     with Service(None, tmp_path / "s.db", **options) as again:
         assert dumps(again.learner) == dumps(plain)
         assert again.metrics()["loss"] == pytest.approx(plain.total_loss, rel=1e-12)
+
+
+def test_old_predictions_with_a_recent_label_are_kept(tmp_path: Path) -> None:
+    """The time to live of a prediction is over, but the journal retains its label."""
+    now, store = [0.0], tmp_path / "s.db"
+    options: Any = {"ttl": 10, "retain": 5, "snapshot_every": 2, "clock": lambda: now[0]}
+    with Service(nr.Nlms(), store, **options) as service:
+        service.challengers.add("other", nr.Auto())
+        for k in range(12):
+            service.predict(example(k), id=f"late {k}")
+        for k in range(10):
+            service.learn(example(k), 1.0, id=str(k))
+        now[0] = 9
+        for k in range(10):  # two never get theirs
+            service.label(f"late {k}", 1.0)
+        now[0] = 30
+        for k in range(2):
+            service.learn(example(k), 1.0, id=f"more {k}")
+            service.predict(example(k), id=f"waits {k}")
+        assert (service.pending, service.labels) == (2, 22)
+        assert service.label("late 9", 1.0).id == "late 9"  # a retry
+        assert len(list(service.journal.learned())) >= 5
+        kept = service.journal.database.fetch("SELECT count(*) FROM shadows")
+        assert kept[0][0] < 12  # what a challenger predicted is removed, too
+        service.journal.close()
+    with Service(None, store, **options) as again:
+        assert (again.pending, again.labels) == (2, 22)
+        again.label("waits 0", 2.0)
+        assert again.pending == 1

@@ -62,7 +62,11 @@ def certified(
     plain = plain_predictions(journal, key) if learner.engine.weighs_late else 0
     game = LateGame(begun(learner), plain=plain)
     game.play_events(
-        LateEvent(e.id, fields_of(e.example) if starts else None, e.outcome if ends else None)
+        LateEvent(
+            None if starts and ends else e.id,  # so that an example may be without features
+            fields_of(e.example) if starts else None,
+            e.outcome if ends else None,
+        )
         for e, starts, ends in in_order(journal, key)
     )
     return checked(game.certificate(**options), labels, loss)

@@ -89,6 +89,8 @@ class Contenders:
         journal = self.journal
         _, seal, entry = journal.snapshot()
         journal.begin()
+        if self.changes:  # of refused requests, which earlier versions left
+            journal.database.run("DELETE FROM shadows WHERE seq > ?", [journal.seq])
         for event, starts, ends in journal.played(entry, seal):
             if event.key is not None:
                 journal.count_key(event.key, starts, ends, event.loss)
@@ -307,6 +309,25 @@ class Contenders:
         return self.served_from[-2][1] if len(self.served_from) > 1 else None
 
     # Memory and snapshots.
+
+    def drop(self, seq: int) -> None:
+        """Remove what challengers predicted for a request that is refused, in the transaction."""
+        if len(self.models) > 1:
+            self.journal.database.run("DELETE FROM shadows WHERE seq = ?", [seq])
+
+    def forget(self, predictions: int, expired: int) -> None:
+        """Remove what challengers predicted, where the journal keeps it no longer.
+
+        Parameters
+        ----------
+        predictions
+            Up to this number, those with a label are removed.
+        expired
+            Up to this number, no label can come any more.
+        """
+        if self.changes:
+            query = "DELETE FROM shadows WHERE seq <= ? AND (round IS NOT NULL OR seq <= ?)"
+            self.journal.database.run(query, [predictions, expired])
 
     def trim(self, learned: int) -> None:
         """Leave models that were not used lately to the journal."""

@@ -395,9 +395,14 @@ class Journal:
         expired, end, seal = json.loads(found)
         return expired, Totals(*end), bytes.fromhex(seal)
 
-    def remove(self, learned: int, before: float | None) -> None:
-        """Remove labels up to a number, and predictions from before a time that have none."""
+    def remove(self, learned: int, before: float | None) -> int:
+        """Remove labels up to a number, and predictions from before a time that have none.
+
+        Return the number of the last prediction, among those of removed labels, that is from before
+        that time.
+        """
         expired, end, seal = self.removed()
+        last_expired = 0
         labelled: set[int] = set()
         old: list[int] = []
         for block in self.stored(end.entry):
@@ -417,9 +422,10 @@ class Journal:
                 at for at, kind in enumerate(block.kinds)
                 if kind == PREDICTED and block.first + at not in labelled
             ]  # fmt: skip
-            if waits and before is not None and block.end.time < before:
-                expired += len(waits)
-                waits = []
+            if before is not None and block.end.time < before:
+                labelled_since = [at for at in waits if self._has_label(block, at)]
+                expired += len(waits) - len(labelled_since)
+                waits, last_expired = labelled_since, max(last_expired, block.seqs[-1])
             if len(waits) == len(block) == 1 and last not in old:
                 continue
             self.database.run("DELETE FROM blocks WHERE last = ?", [last])
@@ -431,6 +437,12 @@ class Journal:
         self.note("removed", json.dumps([expired, end, seal.hex()]))
         oldest = self.database.row("SELECT min(last) FROM blocks")
         self.ids.forget(self.written if not oldest or oldest[0] is None else oldest[0])
+        return last_expired
+
+    def _has_label(self, block: Stored, at: int) -> bool:
+        """Return whether a prediction has a label, which may be in a block that is retained."""
+        found = self.find(block.request(at)["id"])
+        return found is not None and found.entry == block.first + at and found.learned > 0
 
     # Transactions.
 

@@ -151,8 +151,8 @@ def master_for(learner: Learner, name: str = DEFAULT) -> Master:
 
 
 def chance_of(score: float) -> float:
-    """Return the probability of a score."""
-    return math.exp(-np.logaddexp(0.0, -score))
+    """Return the probability of a score; NaN for NaN."""
+    return score if math.isnan(score) else math.exp(-np.logaddexp(0.0, -score))
 
 
 def score_of(chance: float) -> float:

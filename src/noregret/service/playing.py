@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from noregret.errors import NoRegretError
+from noregret.errors import BadExample, NoRegretError
 from noregret.linear.engine.served_rows import serve_rows
 from noregret.linear.learner import Learner
 from noregret.proof.game.served_loss import is_wrong
@@ -26,6 +26,7 @@ from noregret.service.values import (
     body_of,
     example_of,
     extra_of,
+    is_nested_deeply,
     key_of,
     name_of,
     outcome_of,
@@ -72,6 +73,8 @@ class Play:
         act = self.acts.get(request.action)
         if act is None:
             raise ValueError(f"the action is predict, label or learn: got {request.action!r}")
+        if is_nested_deeply(request.x) or is_nested_deeply(request.y):
+            raise BadExample("nested too deeply: an example holds plain values")
         return act(request)
 
     def predict(self, request: Request) -> Reply:
@@ -142,10 +145,15 @@ class Play:
         served, seq = as_read(x), journal.seq + 1
         learner, found = contenders.predict(seq, served, key)
         self.tick()
-        done = contenders.learn(
-            Event(seq, journal.entry + 1, name, journal.time, served, learner.rounds, found.score,
-                  None, None, True, key, found.scores, y)
+        event = Event(
+            seq, journal.entry + 1, name, journal.time, served, learner.rounds, found.score,
+            None, None, True, key, found.scores, y,
         )  # fmt: skip
+        try:
+            done = contenders.learn(event)
+        except (NoRegretError, TypeError, ValueError):
+            contenders.drop(seq)
+            raise
         journal.add_learned(name, done.made, found.score, done.loss, body, extra_of(found))
         if self.of_labels:
             self._judge(done)

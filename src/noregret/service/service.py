@@ -415,9 +415,10 @@ class Service:
         self.journal.keep_snapshot()
         if self.retain is not None and self.labels - self.retain > self.removed:
             before = None if self.ttl is None else self.play.tick() - self.ttl
-            self.journal.remove(self.labels - self.retain, before)
+            last_expired = self.journal.remove(self.labels - self.retain, before)
             self._expired, gone, _ = self.journal.removed()
             self.removed = gone.labels
+            self.contenders.forget(gone.predictions, last_expired)
 
     @property
     def challengers(self) -> Challengers:

@@ -11,9 +11,12 @@ import numpy as np
 
 from noregret.errors import BadExample
 from noregret.service.events import NOTE, as_json
+from noregret.streams.json_lines import MAX_NESTING
 
 # Characters of an id.
 MAX_ID = 256
+# What may hold other values.
+NESTING = (dict, list, tuple, Mapping)
 
 
 def example_of(x: Any) -> Any:
@@ -29,9 +32,29 @@ def example_of(x: Any) -> Any:
     raise TypeError(f"an example is a dict of names to values, or a list of numbers: got {x!r}")
 
 
+def is_nested_deeply(value: Any) -> bool:
+    """Return whether lists and dicts hold each other to a depth that is unsafe for the stack."""
+    level = [value]
+    for _ in range(MAX_NESTING):
+        level = [each for some in level if isinstance(some, NESTING) for each in values_of(some)]
+        if not level:
+            return False
+    return True
+
+
+def values_of(some: Any) -> Iterable[Any]:
+    """Return the values in a dict, or in a list or tuple."""
+    return some.values() if isinstance(some, Mapping) else some
+
+
 def as_read(x: Any) -> Any:
-    """Return an example as learners take it: a list of numbers as an array."""
-    return np.array(x, dtype=float) if type(x) is list else x
+    """Return an example as learners take it: a list of numbers as an array; or raise BadExample."""
+    if type(x) is not list:
+        return x
+    try:
+        return np.array(x, dtype=float)
+    except (OverflowError, TypeError, ValueError) as error:
+        raise BadExample(f"a list holds numbers: got {x!r:.200} ({error})") from None
 
 
 def plain(value: Any) -> Any:

@@ -13,6 +13,7 @@ from noregret.app.commands.serve.answers import TooLarge
 from noregret.errors import NoRegretError
 from noregret.service.requests import Lines
 from noregret.service.wire import Malformed, checked, refuse_repeated
+from noregret.streams.json_lines import MAX_NESTING
 
 # Bytes of a request, and of a batch; lines of a batch, and features of an example.
 MAX_BODY, MAX_BATCH, MAX_LINES, MAX_FEATURES = 1 << 20, 1 << 26, 10_000, 100_000
@@ -83,6 +84,8 @@ def lines_of(lines: list[bytes], target: str) -> Lines | None:
         ids.append(each.id)
         examples.append(x)
         outcomes.append(each.y)
+    if any(line.count(b"[") + line.count(b"{") > MAX_NESTING for line in lines):
+        return None  # they may be nested too deeply
     if sum(line.count(b":") for line in lines) != members:  # a name may come twice
         try:
             for line, x in zip(lines, examples, strict=True):
