@@ -107,7 +107,7 @@ FORMS: dict[str, list[dict[str, Any]]] = {
         {"members": "linear"},
         {"loss": "quantile", "loss_parameter": 0.8, "recent": False},
     ],
-    "auto-classes": [{"recent": False}],
+    "auto-classes": [{"recent": False}, {"members": "linear"}],
     "mondrian-forest": [
         {"loss": "logistic"},
         {"trees": 2, "nodes": 9, "seed": 3},

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import brentq
 
+import noregret as nr
 from tests.auto.filter_reference import Filter
 
 Floats = NDArray[np.float64]
@@ -21,10 +22,14 @@ def softmax(s: Floats) -> Floats:
 
 
 class Bank:
-    """All members, for rows of a fixed width and classes by number in order of appearance."""
+    """All members, for rows of a fixed width and classes by number in order of appearance.
 
-    def __init__(self, width: int, recent: bool) -> None:
-        n, self.recent = width + 1, recent
+    The forest is a learner of its own, which the test gives; it says nothing before it takes part.
+    """
+
+    def __init__(self, width: int, recent: bool, trees: bool = False) -> None:
+        n, self.recent, self.trees = width + 1, recent, trees
+        self.forest: nr.MondrianForestClasses | None = None
         self.rounds, self.n = 0, n
         self.filters = [
             Filter(n, k, g, CONSTANT / GRANT[0]) for k, g in zip(KEEP, GRANT, strict=True)
@@ -40,7 +45,7 @@ class Bank:
         self.variance = np.outer(DIAGONAL_GRANT, self.prior)
         self.counts, self.latest = np.zeros(0), np.zeros(0)
         self.after, self.last = np.zeros((64, 64)), -1
-        inputs = [9, 9, 11, 11] if recent else [9, 9]
+        inputs = [9 + trees] * 2 + [11 + trees] * 2 * recent
         self.a = [np.array([0.25] * 4 + [0.0] * (n - 4)) for n in inputs]
         self.H = [np.zeros((n, n)) for n in inputs]
 
@@ -91,9 +96,15 @@ class Bank:
             recent = [self.floored((self.latest + share) / (self.latest.sum() + 1))]
             after = self.after[self.last, :classes] if self.last >= 0 else np.zeros(classes)
             recent += [self.floored((after + 2 * share) / (after.sum() + 2))]
-        self.logs = np.log([*said[:8], share, *recent])
+        grown = []
+        if self.forest is not None and self.rounds >= 128:
+            found = self.forest.predict_proba_one(row)
+            grown = [self.floored(np.array([found[c] for c in range(classes)]))]
+        seen = grown or [np.ones(classes)] * self.trees
+        self.logs = np.log([*said[:8], share, *seen, *recent])
         combined = [self.floored(softmax(a @ self.logs[: len(a)])) for a in self.a]
-        return np.array(said + combined[:2] + recent + combined[2:])
+        forest = grown or [said[0]] * self.trees
+        return np.array(said + combined[:2] + recent + combined[2:] + forest)
 
     def learn(self, row: Floats, y: int, said: Floats, last: int | None = None) -> None:
         """Learn a class, from what the members said; ``last`` is the one that they knew then."""
@@ -122,6 +133,8 @@ class Bank:
             self.after[last, y] += 1
         self.last = y
         self.rounds += 1
+        if self.forest is not None:
+            self.forest.learn_one(row, y)
 
     def learn_first(self, x: Floats, came: Floats, said: Floats, worths: Floats) -> None:
         self.seen = np.vstack([self.seen, x])
@@ -162,3 +175,28 @@ def after(p: float, came: float, move: float) -> float:
 
     far = float(brentq(short, 0.0, move, xtol=1e-14))
     return -sign * far / move
+
+
+def products(
+    seed: int, columns: int = 3, classes: int = 3, rows: int = 220
+) -> tuple[Floats, NDArray[np.str_]]:
+    """Return a stream whose classes are those of the sign of a product, and of noise."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(rows, columns))
+    noise = rng.integers(classes, size=rows)
+    kind = np.where(rng.random(rows) < 0.1, noise, X[:, 0] * X[:, -1] > 0)
+    return X, np.char.mod("kind %d", np.where(X[:, 1] > 1, 2, kind))
+
+
+def forest_of(learner: nr.AutoClasses) -> nr.MondrianForestClasses | None:
+    """Return the forest, if there is one, as a learner of its own, with the classes by number."""
+    arrays, numbers, _ = learner.get_state()
+    own = {name[6:]: array for name, array in arrays.items() if name.startswith("trees.")}
+    if not own:
+        return None
+    made, like = nr.MondrianForestClasses(nodes=2000), nr.MondrianForestClasses()
+    classes, columns = int(numbers["trees.classes"]), int(numbers["trees.features"])
+    like.learn_many(np.zeros((classes, columns)), np.arange(classes))
+    theirs, others, names = like.get_state()
+    made.set_state(own | {"labels": theirs["labels"]}, others, names)
+    return made

@@ -10,7 +10,7 @@ import pytest
 import scipy.sparse as sp
 
 import noregret as nr
-from tests.auto.class_reference import Bank
+from tests.auto.class_reference import Bank, forest_of
 
 
 def stream(rows: int, columns: int, seed: int = 0) -> tuple[Any, Any]:
@@ -22,18 +22,24 @@ def stream(rows: int, columns: int, seed: int = 0) -> tuple[Any, Any]:
     return X, np.where((np.arange(rows) > rows // 2) & (y == 0), 4, y)
 
 
-@pytest.mark.parametrize("recent", [True, False])
-def test_every_member_and_the_mixture_are_those_of_plain_numpy(recent: bool) -> None:
-    X, y = stream(120, 3)
+@pytest.mark.parametrize(
+    ("recent", "members", "rows"),
+    [(True, "linear", 120), (False, "linear", 120), (True, "all", 200), (False, "all", 160)],
+)
+def test_every_member_and_the_mixture_are_those_of_plain_numpy(
+    recent: bool, members: str, rows: int
+) -> None:
+    X, y = stream(rows, 3)
     X[30::20, 1] *= 50
-    learner, bank = nr.AutoClasses(recent=recent), Bank(3, recent)
+    learner = nr.AutoClasses(recent=recent, members=members)
+    bank = Bank(3, recent, members == "all")
     codes: dict[int, int] = {}
-    members = 20 if recent else 16
+    n = (20 if recent else 16) + (members == "all")
     prior = np.exp(-learner.engine.accounts()["price"])
     tracked = prior.copy()
-    tracked[12:14] = 0.1 * (members - 2) / 0.8 * tracked[0]
+    tracked[12:14] = 0.1 * (n - 2) / 0.8 * tracked[0]
     share = tracked / tracked.sum()
-    held, losses, total = share.copy(), np.zeros(members + 1), 0.0
+    held, losses, total = share.copy(), np.zeros(n + 1), 0.0
     for t, (x, label) in enumerate(zip(X, y.tolist(), strict=True)):
         if label not in codes:
             codes[label] = len(codes)
@@ -56,6 +62,7 @@ def test_every_member_and_the_mixture_are_those_of_plain_numpy(recent: bool) -> 
         held = (1 - 0.25 / (t + 2)) * held + 0.25 / (t + 2) * share
         bank.learn(x, k, said)
         learner.learn_one(x, label)
+        bank.forest = bank.forest or forest_of(learner)
         np.testing.assert_allclose(learner.engine.member_losses(), losses, rtol=1e-6, atol=1e-9)
         assert learner.total_loss == pytest.approx(total, rel=1e-6, abs=1e-9)
 
@@ -152,7 +159,7 @@ def test_findings_name_the_members_and_the_features() -> None:
     assert sum(member.weight for member in learner.members) == pytest.approx(1)
     assert {each["name"] for each in found["features"]} <= set("abcd")
     rounds, weights = learner.history
-    assert weights.shape == (len(rounds), 20)
+    assert weights.shape == (len(rounds), 21)
     assert learner.weights.shape == (4, 5)
 
 

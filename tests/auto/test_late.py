@@ -12,7 +12,7 @@ import pytest
 
 import noregret as nr
 from noregret.auto.settings import GRANT, KEEP
-from tests.auto.class_reference import Bank
+from tests.auto.class_reference import Bank, forest_of
 from tests.auto.filter_reference import Filter
 from tests.auto.streams import (
     LOSSES,
@@ -152,24 +152,28 @@ def test_chances_are_weighted_as_in_plain_numpy() -> None:
     np.testing.assert_allclose(member_losses(learner), losses[:-1], rtol=1e-7)
 
 
-@pytest.mark.parametrize("recent", [True, False])
-def test_several_classes_are_those_of_plain_numpy(recent: bool) -> None:
+@pytest.mark.parametrize(
+    ("recent", "members", "rows"),
+    [(True, "linear", 120), (False, "linear", 120), (True, "all", 160)],
+)
+def test_several_classes_are_those_of_plain_numpy(recent: bool, members: str, rows: int) -> None:
     """Every member and the mixture; a class may join between a prediction and its outcome."""
-    X, y = class_stream(120, 3)
-    learner, bank, codes = nr.AutoClasses(recent=recent), Bank(3, recent), dict[int, int]()
-    members = 20 if recent else 16
+    X, y = class_stream(rows, 3)
+    learner, codes = nr.AutoClasses(recent=recent, members=members), dict[int, int]()
+    bank = Bank(3, recent, members == "all")
+    n = (20 if recent else 16) + (members == "all")
     prior = np.exp(-learner.engine.accounts()["price"])
     share = prior.copy()
-    share[12:14] = 0.1 * (members - 2) / 0.8 * share[0]
+    share[12:14] = 0.1 * (n - 2) / 0.8 * share[0]
     share /= share.sum()
-    held, losses, turns, unknown, total = share.copy(), np.zeros(members + 1), 0, 0, 0.0
+    held, losses, turns, unknown, total = share.copy(), np.zeros(n + 1), 0, 0, 0.0
     said = dict[int, tuple[Floats, Floats, Floats, int]]()
     notes = dict[int, bytes]()
-    for t, came in order(120, 4):
+    for t, came in order(rows, 4):
         x = X[t]
         if not came:
             scores, notes[t] = learner._entry.decide_noting(x)
-            then = bank.chances(x) if codes else np.zeros((members, 0))
+            then = bank.chances(x) if codes else np.zeros((n, 0))
             weights = np.append(prior, 1 - prior.sum()) * np.exp(losses.min() - losses)
             all_then = np.vstack([then, held @ then])
             mixed = weights @ all_then / weights.sum()
@@ -192,6 +196,7 @@ def test_several_classes_are_those_of_plain_numpy(recent: bool) -> None:
             unknown, total, losses = unknown + 1, total + paid, losses + paid
         again = bank.chances(x, then[16:18] if recent else None)
         bank.learn(x, k, again, last)
+        bank.forest = bank.forest or forest_of(learner)
         np.testing.assert_allclose(learner.engine.member_losses(), losses, rtol=1e-6, atol=1e-9)
         assert learner.total_loss == pytest.approx(total, rel=1e-6, abs=1e-9)
     assert unknown > 4

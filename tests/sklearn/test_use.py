@@ -167,7 +167,7 @@ def test_auto_has_all_classes_in_one_learner() -> None:
     assert (fitted.classes_[chances.argmax(axis=1)] == fitted.predict(X)).all()
     assert fitted.decision_function(X).shape == (150, 3)
     order = np.random.default_rng(fitted._story.seed)
-    mine = noregret.AutoClasses(recent=False)
+    mine = noregret.AutoClasses(recent=False, members="linear")
     for _ in range(10):
         rows = order.permutation(150)
         mine.learn_many(X[rows], names[rows])

@@ -12,7 +12,7 @@ import numpy as np
 
 cimport cython
 
-from noregret.auto.class_members cimport FREQUENCY, COMBINED, MEMBERS, ClassMembers, ClassRound
+from noregret.auto.class_members cimport FREQUENCY, COMBINED, MAX_MEMBERS, ClassMembers, ClassRound
 from noregret.auto.mixer cimport Snapshots, settle
 from noregret.base.compiled.losses cimport class_loss
 from noregret.linear.engine.class_engine cimport ClassEngine, stride_for
@@ -39,13 +39,15 @@ cdef class ClassBank(ClassEngine):
     ----------
     recent
         If True, some members use the latest classes.
+    trees
+        If True, a forest is among the members.
     """
 
     ADVICE = "scale the importances down"
     SIGNED = (*ClassEngine.SIGNED, *Exponential.SIGNED)
 
-    def __cinit__(self, recent=True):
-        self.members = ClassMembers(recent, self.stride)
+    def __cinit__(self, recent=True, trees=True):
+        self.members = ClassMembers(recent, self.stride, trees)
         n = self.members.members
         self.tracker, self.final, self.snapshots = Tracker(1.0), Exponential(1.0, "constant"), Snapshots(n)
         shares, final = priors(n, slice(FREQUENCY, COMBINED), 1)
@@ -53,7 +55,7 @@ cdef class ClassBank(ClassEngine):
         begin(self.final, final)
         self.hold(self.stride)
 
-    def __init__(self, recent=True):
+    def __init__(self, recent=True, trees=True):
         self.loss = class_loss("softmax")
         self.weighs_late = True
 
@@ -94,6 +96,12 @@ cdef class ClassBank(ClassEngine):
 
     cdef int admit_class(self) except -1:
         ClassEngine.admit_class(self)
+        if self.members.trees is not None:
+            try:
+                self.members.trees.admit(self.classes)
+            except MemoryError:
+                self.classes -= 1
+                raise
         self.members.welcome(self.classes - 1, self.rounds)
         return 0
 
@@ -139,7 +147,7 @@ cdef class ClassBank(ClassEngine):
             self.members.place(r, block, count)
             if self.learning and self.then != NULL:
                 r.then, r.known, r.last = self.then, self.known, self.last_then
-            self.members.predict(row, r, self.rounds)
+            self.members.predict(row, r, self.rounds, self.learning)
             self.mix(r, out)
             if note != NULL:
                 self.write_note(r, out, note + 1)
@@ -151,8 +159,12 @@ cdef class ClassBank(ClassEngine):
     cdef int play(self, Row* row, double given) noexcept nogil:
         cdef int status
         self.learning = True
+        if self.members.trees is not None:
+            self.members.trees.start_round()
         status = ClassEngine.play(self, row, given)
         self.learning = False
+        if status != FINE and self.members.trees is not None:
+            self.members.trees.withdraw(self.classes)
         return status
 
     # Late classes: the note has the latest class, and the probabilities of members, of the tracker's mixture
@@ -200,7 +212,7 @@ cdef class ClassBank(ClassEngine):
         return status
 
     cdef int learn_class(self, Row* row, Py_ssize_t y, double value, double length2) noexcept nogil:
-        cdef double[MEMBERS + 1] losses
+        cdef double[MAX_MEMBERS + 1] losses
         cdef double tracked = 0
         cdef ClassRound* r = &self.now
         cdef int k, n = self.members.members
@@ -209,7 +221,7 @@ cdef class ClassBank(ClassEngine):
         cdef Py_ssize_t count = r.count
         if r.then != NULL:
             said, count = r.then + y, r.known
-        if not self.members.room_for_steps(row.count):
+        if not self.members.make_room(row.count, self.classes, self.rounds):
             return NO_MEMORY
         if self.importance > 0 and y < count:  # members said nothing about a class that was not known then
             for k in range(n):
@@ -237,6 +249,11 @@ cdef class ClassBank(ClassEngine):
     def recent(self) -> bool:
         """True if some members use the latest classes."""
         return self.members.recent
+
+    @property
+    def trees(self) -> bool:
+        """True if a forest is among the members."""
+        return self.members.trees is not None
 
     @property
     def full(self) -> bool:
@@ -282,7 +299,8 @@ cdef class ClassBank(ClassEngine):
 
     def parts(self):
         """Return all parts with a state of their own, by name."""
-        return {"filters": self.members.filters, "tracker": self.tracker, "final": self.final}
+        found = {"filters": self.members.filters, "tracker": self.tracker, "final": self.final}
+        return found | ({"trees": self.members.trees} if self.members.trees is not None else {})
 
     def scalars(self):
         """Return the numbers of the state."""
@@ -309,7 +327,7 @@ cdef class ClassBank(ClassEngine):
         own, n = own_of(arrays), members.members
         state_arrays(own, members.lengths(size, classes) | {"outlook": 3, "snapshots": self.snapshots.length})
         members.check(own, classes)
-        widths = {"filters": size + 1 if size < 257 else None, "tracker": n, "final": n + 1}
+        widths = {"filters": size + 1 if size < 257 else None, "tracker": n, "final": n + 1, "trees": None}
         members.filters.widen(classes)
         take_parts(self.parts(), widths, arrays, numbers)
         members.filters.widen(stride)

@@ -1,3 +1,4 @@
+from noregret.auto.class_trees cimport ClassTrees
 from noregret.auto.memory_filters cimport Filters
 from noregret.auto.members cimport noregret_feature
 from noregret.linear.engine.engine cimport Row
@@ -14,7 +15,8 @@ cdef enum:  # The order of the members
     FOLLOWING = 17             # and after the latest class
     TOGETHER = 18              # two combinations of all
     ALONE = 16                 # members without the latest classes,
-    MEMBERS = 20               # and with them
+    MEMBERS = 20               # and with them; the forest comes after these
+    MAX_MEMBERS = 21
 
 
 cdef struct ClassRound:
@@ -28,7 +30,7 @@ cdef struct ClassRound:
     double[4] second_z         # variances of the scores
     double[4] first_z
     Py_ssize_t present         # nonzero features
-    bint full                  # whether the filters take part
+    bint full, grown           # whether the filters and the forest take part
     double last                # the latest class, or −1
     const double* then         # probabilities of the members when the row was predicted, or NULL,
     Py_ssize_t known           # of the classes known then
@@ -36,9 +38,14 @@ cdef struct ClassRound:
 
 cdef class ClassMembers:
     cdef readonly Filters filters
+    cdef readonly ClassTrees trees         # or None
     cdef readonly bint recent
     cdef readonly int members
-    cdef int combinations, inputs          # their number, and the inputs of those that have most
+    cdef int forest                        # its place among them, or −1
+    cdef int combinations, inputs          # their number, and the inputs of those that have most,
+    cdef int few                           # and of the first two
+    cdef int[12] combined                  # which members those are
+    cdef int combination                   # numbers of a combination: weights and curvatures
     cdef Py_ssize_t size, stride           # features; classes that there is room for
     cdef double row_sizes                  # sum of the numbers of features of all rows
     cdef double counted                    # sum of the counts of the classes
@@ -54,6 +61,7 @@ cdef class ClassMembers:
     cdef double* steps                     # and four per value of a row and class
     cdef Py_ssize_t steps_room
 
+    cdef void list_combined(self)
     cdef void relocate(self)
     cdef Py_ssize_t block(self, Py_ssize_t count) noexcept nogil
     cdef void place(self, ClassRound* r, double* block, Py_ssize_t count) noexcept nogil
@@ -61,10 +69,12 @@ cdef class ClassMembers:
     cdef int widen(self, Py_ssize_t stride) except -1
     cdef void welcome(self, Py_ssize_t c, double rounds) noexcept nogil
     cdef bint is_full(self) noexcept nogil
-    cdef void predict(self, const Row* row, ClassRound* r, double rounds) noexcept nogil
+    cdef void predict(self, const Row* row, ClassRound* r, double rounds, bint learning) noexcept nogil
+    cdef void say_trees(self, const Row* row, ClassRound* r, double floor, bint learning) noexcept nogil
     cdef double tamed(self, Py_ssize_t i, double value) noexcept nogil
     cdef void say_counts(self, ClassRound* r, double floor) noexcept nogil
     cdef void combine(self, ClassRound* r, double floor) noexcept nogil
+    cdef bint make_room(self, Py_ssize_t count, Py_ssize_t classes, double rounds) noexcept nogil
     cdef bint room_for_steps(self, Py_ssize_t count) noexcept nogil
     cdef void learn(self, const Row* row, ClassRound* r, Py_ssize_t y, double importance, double rounds) noexcept nogil
     cdef void teach_filters(self, Filters filters, ClassRound* r, Py_ssize_t y, double importance, double floor) noexcept nogil

@@ -3,7 +3,7 @@
 Filters and first-order learners score each class by the row. The covariance of a filter serves all
 classes, as they have the same inputs. The curvature of the softmax loss is at most 2 max p(1 − p) in
 any direction and less in most; observations weigh a quarter of that. Two small combinations take the
-logarithms of others' probabilities as inputs, and two more those of the latest classes as well.
+logarithms of others' probabilities as inputs, the forest's too, and two more those of the latest classes as well.
 
 Probabilities are at least 1/((t + 2) K), and then normalised. None depends on the unit of a feature.
 """
@@ -11,7 +11,7 @@ Probabilities are at least 1/((t + 2) K), and then normalised. None depends on t
 from libc.math cimport M_PI, copysign, fabs, log, sqrt
 from libc.stdint cimport int32_t
 from libc.stdlib cimport free, malloc, realloc
-from libc.string cimport memset
+from libc.string cimport memcpy, memset
 
 import numpy as np
 
@@ -23,6 +23,7 @@ from noregret.auto.first_order cimport (
     FEATURE_NUMBERS, MAX_FILTER_FEATURES, NOREGRET_CLASS_LANES, noregret_classes_learn, noregret_classes_meet,
     noregret_classes_score, noregret_feature, noregret_lanes_observe,
 )
+from noregret.auto.class_trees cimport ClassTrees
 from noregret.auto.layout cimport clip, usable
 from noregret.auto.memory_filters cimport MAX_INPUTS, Filters
 from noregret.linear.engine.engine cimport Row, position
@@ -37,9 +38,8 @@ cnp.import_array()
 cdef enum:
     MAX_FOLLOWED = 64          # classes up to which the latest one is used
     SCRATCH = 20               # doubles per class of a round
-    FEW_INPUTS = 9             # of a combination without the latest classes,
-    MAX_INPUTS_COMBINED = 11   # and with them
-    COMBINATION = 132          # numbers of a combination: weights and curvatures
+    FEW_INPUTS = 9             # of a combination without the latest classes and the forest,
+    MAX_INPUTS_COMBINED = 12   # and with them
 
 cdef double[4] STEP_SIZES, KEPT_FIRST, GRANTED_FIRST
 for lane in range(4):
@@ -47,8 +47,8 @@ for lane in range(4):
 cdef double[2] KEPT_COMBINED
 for lane in range(2):
     KEPT_COMBINED[lane] = KEEP_COMBINED[lane]
-# Members that are combined, in order; the filters' place is taken by diagonal ones if there are none.
-cdef int[11] COMBINED_MEMBERS = [0, 1, 2, 3, 4, 5, 6, 7, 12, 16, 17]
+# Members that all combinations have, in order; the filters' place is taken by diagonal ones if there are none.
+cdef int[FEW_INPUTS] COMBINED_MEMBERS = [0, 1, 2, 3, 4, 5, 6, 7, 12]
 # Initial variance of the constant feature's weight.
 cdef double CONSTANT_VARIANCE = 100.0
 # Inputs of filters are clipped to this many times their root mean square, after this many values.
@@ -74,10 +74,11 @@ cdef inline int combined_at(int which) noexcept nogil:
 cdef class ClassMembers:
     """The learners of a bank with several classes, and the statistics that they share."""
 
-    def __cinit__(self, recent: bool, stride: int):
+    def __cinit__(self, recent: bool, stride: int, trees: bool):
         cdef int lane, which
         self.recent, self.members = recent, MEMBERS if recent else ALONE
-        self.combinations, self.inputs = (4, MAX_INPUTS_COMBINED) if recent else (2, FEW_INPUTS)
+        self.trees = ClassTrees() if trees else None
+        self.list_combined()
         self.last = -1
         self.filters = Filters(KEEP, GRANT, CONSTANT_VARIANCE, stride, direct=False)
         self.stride = stride
@@ -89,7 +90,7 @@ cdef class ClassMembers:
         for lane in range(4):
             self.features.variance[lane] = GRANTED_FIRST[lane] * CONSTANT_VARIANCE
             for which in range(self.combinations):
-                self.combining[which * COMBINATION + lane] = COMBINED_START
+                self.combining[which * self.combination + lane] = COMBINED_START
 
     def __dealloc__(self):
         free(self.steps)
@@ -97,11 +98,27 @@ cdef class ClassMembers:
 
     # The layout.
 
+    cdef void list_combined(self):
+        """List the inputs of the combinations: the forest, if there is one, is the last member."""
+        cdef int k
+        for k in range(FEW_INPUTS):
+            self.combined[k] = COMBINED_MEMBERS[k]
+        self.few, self.combinations, self.forest = FEW_INPUTS, 2, -1
+        if self.trees is not None:
+            self.forest = self.combined[self.few] = self.members
+            self.members += 1
+            self.few += 1
+        self.inputs = self.few
+        if self.recent:
+            self.combined[self.few], self.combined[self.few + 1] = LATEST, FOLLOWING
+            self.inputs, self.combinations = self.few + 2, 4
+        self.combination = (self.few + 2) * (self.few + 3)
+
     def lengths(self, size, classes):
         """Return the length of each array, by the numbers of features and classes."""
         found = {
             "features": (size + 1) * FEATURE_NUMBERS, "lanes": (size + 1) * classes * NOREGRET_CLASS_LANES,
-            "counts": classes, "combining": self.combinations * COMBINATION,
+            "counts": classes, "combining": self.combinations * self.combination,
         }
         return found | ({"latest": classes, "after": MAX_FOLLOWED * MAX_FOLLOWED} if self.recent else {})
 
@@ -138,6 +155,8 @@ cdef class ClassMembers:
         self.size = size
         if size <= MAX_FILTER_FEATURES:
             self.filters.grow(size + 1)
+        if self.trees is not None:
+            self.trees.resize(size)
         return 0
 
     cdef int widen(self, Py_ssize_t stride) except -1:
@@ -176,8 +195,8 @@ cdef class ClassMembers:
 
     # Predictions.
 
-    cdef void predict(self, const Row* row, ClassRound* r, double rounds) noexcept nogil:
-        """Fill in the probabilities of all members."""
+    cdef void predict(self, const Row* row, ClassRound* r, double rounds, bint learning) noexcept nogil:
+        """Fill in the probabilities of all members; ``learning`` if the row is learned next."""
         cdef Py_ssize_t k, c, count = r.count
         cdef double floor = floor_at(rounds, count), z
         cdef int lane
@@ -209,7 +228,18 @@ cdef class ClassMembers:
                 for c in range(count):
                     r.chance[lane * count + c] = r.chance[(DIAGONAL + lane) * count + c]
         self.say_counts(r, floor)
+        if self.trees is not None:
+            self.say_trees(row, r, floor, learning)
         self.combine(r, floor)
+
+    cdef void say_trees(self, const Row* row, ClassRound* r, double floor, bint learning) noexcept nogil:
+        """Fill in the probabilities of the forest; where it takes no part, those of the first filter."""
+        cdef double* out = r.chance + self.forest * r.count
+        r.grown = self.trees.say(row, self.size, r.count, learning, out)
+        if r.grown:
+            settle_chances(out, r.count, floor)
+        else:
+            memcpy(out, r.chance, r.count * sizeof(double))
 
     cdef double tamed(self, Py_ssize_t i, double value) noexcept nogil:
         """Return the value of a filter's input, clipped to OUTLYING times its root mean square where not zero.
@@ -264,17 +294,23 @@ cdef class ClassMembers:
         cdef double* out
         for m in range(self.inputs):
             for c in range(count):
-                r.logs[m * count + c] = log(r.chance[COMBINED_MEMBERS[m] * count + c])
+                r.logs[m * count + c] = log(r.chance[self.combined[m] * count + c])
+        if self.forest >= 0 and not r.grown:  # it has no say in the combinations
+            memset(r.logs + FEW_INPUTS * count, 0, count * sizeof(double))
         for which in range(self.combinations):
-            weights = self.combining + which * COMBINATION
+            weights = self.combining + which * self.combination
             out = r.chance + combined_at(which) * count
             memset(out, 0, count * sizeof(double))
-            for m in range(FEW_INPUTS if which < 2 else MAX_INPUTS_COMBINED):
+            for m in range(self.few if which < 2 else self.inputs):
                 for c in range(count):
                     out[c] += weights[m] * r.logs[m * count + c]
             chances_of(out, 1, 1, count, floor, out)
 
     # Updates.
+
+    cdef bint make_room(self, Py_ssize_t count, Py_ssize_t classes, double rounds) noexcept nogil:
+        """Allocate what a round with so many values needs; return whether there was memory."""
+        return self.room_for_steps(count) and (self.trees is None or self.trees.make_room(self.size, classes, rounds))
 
     cdef bint room_for_steps(self, Py_ssize_t count) noexcept nogil:
         """Allocate four steps per value of a row and class; return whether there was memory."""
@@ -297,6 +333,8 @@ cdef class ClassMembers:
             self.teach_filters(self.filters, r, y, importance, floor_at(rounds, r.count))
         for which in range(self.combinations):
             self.teach_combination(r, which, y, importance)
+        if self.trees is not None:
+            self.trees.learn(row, self.size, r.count, y)
         self.count_class(y, r, importance)
 
     cdef void teach_filters(self, Filters filters, ClassRound* r, Py_ssize_t y, double importance, double floor) noexcept nogil:
@@ -372,14 +410,14 @@ cdef class ClassMembers:
 
     cdef void teach_combination(self, const ClassRound* r, int which, Py_ssize_t y, double importance) noexcept nogil:
         """Take a Newton step for the weights of a combination, by the mean of the curvature and the squared gradient."""
-        cdef int n = FEW_INPUTS if which < 2 else MAX_INPUTS_COMBINED, i, j, k
+        cdef int n = self.few if which < 2 else self.inputs, i, j, k
         cdef Py_ssize_t c, count = r.count
         cdef const double* p = r.chance + combined_at(which) * count
-        cdef double* weights = self.combining + which * COMBINATION
+        cdef double* weights = self.combining + which * self.combination
         cdef double* curvature = weights + n
         cdef double* centred = r.logs
-        cdef double[11] gradient
-        cdef double[121] root
+        cdef double[MAX_INPUTS_COMBINED] gradient
+        cdef double[MAX_INPUTS_COMBINED * MAX_INPUTS_COMBINED] root
         cdef double total
         for i in range(n):
             total = 0

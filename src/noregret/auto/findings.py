@@ -106,6 +106,7 @@ def class_roll(bank: ClassBank) -> list[tuple[str, str]]:
     if bank.recent:
         named += [(f"latest {FREQUENCIES}", RECENT), (f"{FREQUENCIES} after the last", RECENT)]
         named += [(f"{ALL} over {memory_of(keep)}", RECENT) for keep in KEEP_COMBINED]
+    named += [("forest", TREES)] * bank.trees
     return named
 
 

@@ -4,6 +4,7 @@ A bank of learners sees every row, and a master mixes their probabilities:
 
     filters         softmax regression by Newton steps, with four memories
     first order     AdaGrad at four rates, and diagonal filters with four memories
+    trees           a Mondrian forest, from round 129 on, with up to 64 features and 32 classes
     combinations    the softmax of weighted logarithms of others' probabilities
     classes         frequencies in all rounds, in the latest, and after the latest class
     even odds       the same probability for each class
@@ -18,10 +19,13 @@ takes part from the round in which it first appears.
 
 from __future__ import annotations
 
+from typing import Any, ClassVar
+
 from noregret.auto.banked import Banked
 from noregret.auto.class_bank import ClassBank
 from noregret.base.registry import register
-from noregret.learners.auto import promise, regret_to_the_best
+from noregret.checks import one_of
+from noregret.learners.auto import MEMBERS, promise, regret_to_the_best
 from noregret.linear.class_learner import ClassLearner
 from noregret.proof.theorems.assumptions import Structural
 from noregret.proof.theorems.theorem import Theorem
@@ -38,6 +42,9 @@ class AutoClasses(Banked, ClassLearner):
     recent
         If True, some learners also use the latest classes. Set it to False if these will not be
         known when predictions are made.
+    members
+        ``all``, or ``linear`` for a bank without the forest, which is faster. Models and
+        certificates of versions without it are ``linear``.
 
     Examples
     --------
@@ -57,6 +64,7 @@ class AutoClasses(Banked, ClassLearner):
 
     name = "auto-classes"
     engine: ClassBank
+    _earlier: ClassVar[dict[str, Any]] = {"members": "linear"}
     theorems = (
         Theorem(
             name="auto-classes",
@@ -74,8 +82,14 @@ class AutoClasses(Banked, ClassLearner):
         ),
     )
 
-    def __init__(self, recent: bool = True) -> None:
+    def __init__(self, recent: bool = True, members: str = "all") -> None:
         if not isinstance(recent, bool):
             raise ValueError(f"recent must be True or False: got {recent!r}")
-        super().__init__(ClassBank(recent))
-        self.recent = recent
+        one_of("members", members, MEMBERS)
+        super().__init__(ClassBank(recent, members == "all"))
+        self.recent, self._members = recent, members
+
+    @property
+    def params(self) -> dict[str, Any]:
+        """The parameters of the constructor; the attribute ``members`` lists the learners."""
+        return {"recent": self.recent, "members": self._members}
