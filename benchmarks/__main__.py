@@ -24,7 +24,7 @@ from benchmarks._harness import Disagreement, Failed, Grid, Row, skipped
 RESULTS = Path(__file__).with_name("results.md")
 COLUMNS = ("work", "noregret", "peer", "ratio", "target", "reached")
 # Measured last: losses, which do not depend on what else the machine does.
-LAST = ("shards", "mixing_quality", "classes", "quality")
+LAST = ("shards", "mixing_quality", "classes", "classes_trees", "quality", "quality_heldout")
 
 
 def main() -> None:
