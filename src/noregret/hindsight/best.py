@@ -14,20 +14,23 @@ from noregret.checks import positive
 from noregret.errors import NoRegretError
 from noregret.hindsight.classes.ball import Ball
 from noregret.hindsight.classes.simplex import Simplex
-from noregret.hindsight.losses import is_square, losses_of
+from noregret.hindsight.losses import Losses, is_square, losses_of
 from noregret.hindsight.proofs.answer import USUAL, Answer, Limits, exactly, share
 from noregret.hindsight.proofs.deadline import expired, time_limit
-from noregret.hindsight.proofs.levelling import levelled
+from noregret.hindsight.proofs.levelling import MAX_WORK, dense, levelled
 from noregret.hindsight.proofs.rounding import Floats, downward, upward
 from noregret.hindsight.rows import Rows
 from noregret.hindsight.solvers import quadratic
 from noregret.hindsight.solvers.curvature import MAX_DENSE
 from noregret.hindsight.solvers.doubled import Doubled
 from noregret.hindsight.solvers.dual_ascent import ascended
-from noregret.hindsight.solvers.newton import minimise, proven
+from noregret.hindsight.solvers.newton import Found, minimise, proven
 from noregret.hindsight.solvers.square import LeastSquares
 from noregret.hindsight.solvers.tangent import Quadratic, over_rows
 from noregret.hindsight.sparse import compact
+
+# Most columns whose principal axes are computed.
+MAX_TURNED = 512
 
 
 def best_linear(rows: Rows, *, limits: Limits = USUAL) -> Answer:
@@ -103,9 +106,35 @@ def best_in_ball(
     found.w = ball.inside(found.w)
     attained, lower = proven(rows, losses, ball, found)
     words = f"ball of radius {exactly(radius)}"
-    if attained - lower > limits.tolerance * attained:
-        lower = max(lower, levelled(rows, losses, words, found.w, found.slopes)[0])
-    return Answer(words, attained, lower, found.w)
+    if not limits.is_reached(attained, lower):
+        with time_limit(limits):
+            other = turned(rows, losses, ball, found.w, limits)
+        if other is not None:
+            better, floor = proven(rows, losses, ball, other)
+            lower = max(lower, floor)
+            if better < attained:
+                attained, found = better, other
+    if not limits.is_reached(attained, lower):
+        lower = max(lower, levelled(rows, losses, words, found.w, found.slopes))
+    return Answer(words, attained, limits.widened(attained, lower), found.w)
+
+
+def turned(rows: Rows, losses: Losses, ball: Ball, begin: Floats, limits: Limits) -> Found | None:
+    """Search along the principal axes of the rows, which leave the ball as it is.
+
+    Where columns are far from zero, all but one axis have the digits that differ between the rows.
+    None is returned for many rows, and if time is up.
+    """
+    rounds, columns = rows.shape
+    if rounds * columns * min(rounds, columns) > MAX_WORK or columns > MAX_TURNED or expired():
+        return None
+    X = dense(rows)
+    axes = np.linalg.svd(X, full_matrices=columns > rounds)[2].T
+    found = minimise(
+        Rows(X @ axes, rows.outcomes), losses, ball, ball.inside(axes.T @ begin), limits
+    )
+    found.w = ball.inside(axes @ found.w)
+    return found
 
 
 def best_in_simplex(

@@ -63,9 +63,9 @@ def best_classes(
     found = minimise(matrix, losses, ball, np.zeros(matrix.shape[1]), limits)
     attained, lower = proven(matrix, losses, ball, found)
     words = f"ball of radius {exactly(radius)}"
-    if attained - lower > limits.tolerance * attained:
-        lower = max(lower, levelled(matrix, losses, words, found.w, found.slopes)[0])
-    return Answer(words, attained, lower, found.w)
+    if not limits.is_reached(attained, lower):
+        lower = max(lower, levelled(matrix, losses, words, found.w, found.slopes))
+    return Answer(words, attained, limits.widened(attained, lower), found.w)
 
 
 def largest_class_margin(

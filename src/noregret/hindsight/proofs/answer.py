@@ -32,6 +32,10 @@ class Limits:
         A function that returns the time in seconds.
     told
         Called with the relative gap whenever it may have become smaller.
+    margin
+        The share by which a gap is widened if a search ends before its tolerance. Certificates have
+        one, so that another processor, which rounds otherwise, can prove their intervals again;
+        None for theirs, or none elsewhere.
     """
 
     tolerance: float = 1e-6
@@ -40,6 +44,17 @@ class Limits:
     patience: float = math.inf
     clock: Callable[[], float] = field(default=time.monotonic, compare=False, repr=False)
     told: Callable[[float], None] | None = field(default=None, compare=False, repr=False)
+    margin: float | None = None
+
+    def is_reached(self, loss: float, lower: float) -> bool:
+        """Return whether a search came to its tolerance."""
+        return loss - lower <= self.tolerance * loss
+
+    def widened(self, loss: float, lower: float) -> float:
+        """Return a lower bound with the margin, if the search ended before its tolerance."""
+        if not self.margin or self.is_reached(loss, lower):
+            return lower
+        return max(min(0.0, lower), lower - self.margin * (loss - lower))
 
 
 USUAL = Limits()

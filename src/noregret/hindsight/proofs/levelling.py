@@ -6,8 +6,7 @@ Slopes a_t of lines below the losses prove, over a class of weights u,
 
 Slopes at computed scores have the rounding errors of these, which Xᵀ and the size of u multiply:
 with columns of 10⁶, and the weights that fit them, all is lost. Changed by as little as gives Xᵀa
-the value that it has at the best weights, they prove as much as exact scores would. What is left is
-the rounding of the slopes themselves: the resolution.
+the value that it has at the best weights, they prove as much as exact scores would.
 """
 
 from __future__ import annotations
@@ -30,7 +29,6 @@ from noregret.hindsight.proofs.rounding import (
 )
 from noregret.hindsight.proofs.witness import BOX, LIMITED_NORM, SIGNED, SIMPLEX, SUM_OF_ONE
 from noregret.hindsight.rows import Rows
-from noregret.limits import UNIT
 
 # Most numbers in the rows, times the smaller side, of which small changes of slopes are computed.
 MAX_WORK = 1 << 24
@@ -83,10 +81,8 @@ def levels(comparator: str, w: Floats, g: Floats) -> list[Floats]:
     return [np.where(inside, most, np.maximum(g, most))]
 
 
-def levelled(
-    rows: Rows, losses: Losses, comparator: str, w: Floats, slopes: Floats
-) -> tuple[float, float]:
-    """Return a lower bound of the loss of a class, by levelled slopes, and its resolution.
+def levelled(rows: Rows, losses: Losses, comparator: str, w: Floats, slopes: Floats) -> float:
+    """Return a lower bound of the loss of a class, by levelled slopes.
 
     The bound is minus infinity if there are too many rows, or if lines of other slopes are not
     known.
@@ -98,14 +94,14 @@ def levelled(
     >>> rows = Rows([[1e6], [1e6]], [1.0, -1.0])
     >>> losses = losses_of("logistic", rows.outcomes)
     >>> w, rounded = np.zeros(1), np.array([-0.5, 0.5 + 1e-6])  # which alone prove nothing
-    >>> levelled(rows, losses, "ball of radius 2", w, rounded)[0] > 1.38
+    >>> levelled(rows, losses, "ball of radius 2", w, rounded) > 1.38
     True
     """
     line_of = getattr(losses, "line_of", None)
     single = getattr(rows, "single", rows)
     count, columns = single.shape
     if line_of is None or expired() or count * columns * min(count, columns) > MAX_WORK:
-        return -math.inf, 0.0
+        return -math.inf
     with np.errstate(all="ignore"):
         X = dense(single)
         lower = lower_of(rows, losses, comparator, line_of(slopes))
@@ -118,9 +114,7 @@ def levelled(
                 change = np.linalg.lstsq(X.T, left.reshape(columns, -1), rcond=None)[0]
                 a, _ = lines = line_of(a + change.reshape(a.shape))
                 lower = max(lower, lower_of(rows, losses, comparator, lines))
-        off = UNIT * rows.combine(np.abs(slopes), absolute=True)
-        width = -least(comparator, np.zeros_like(off), off)
-    return lower, width if math.isfinite(width) else 0.0
+    return lower
 
 
 def lower_of(rows: Rows, losses: Losses, comparator: str, lines: tuple[Floats, Floats]) -> float:

@@ -35,6 +35,8 @@ if TYPE_CHECKING:
 
 # To prove the part of one weight in an answer, and to name it.
 SECONDS_PER_WEIGHT = 1e-6
+# The share by which an interval is widened where rounding ended its search.
+MARGIN = 0.25
 # With groups, the share of the time that the best predictor for all keys may take.
 SHARE_FOR_ALL = 0.5
 
@@ -49,6 +51,8 @@ def certify(
     """Return the certificate of a game, within the time limit."""
     if game.parts and limits is USUAL:  # it is not to depend on who has read them, or how fast
         limits = replace(limits, seconds=math.inf)
+    if limits.margin is None:
+        limits = replace(limits, margin=MARGIN)
     if game.promises:
         return in_time(game, name, limits, given)
     if given:

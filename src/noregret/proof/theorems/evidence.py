@@ -364,22 +364,22 @@ class Evidence(Facts):
             return -math.inf
         return highest_paid(widened(weights, self.rows), self.rows)
 
-    def lowest_at(self, witness: Mapping[str, float], comparator: str) -> tuple[float, float]:
-        """Return a lower bound of the loss of a class by the lines at weights, and its resolution.
+    def lowest_at(self, witness: Mapping[str, float], comparator: str) -> float:
+        """Return a lower bound of the loss of a class by the lines at weights.
 
-        It is as high as a search that ended there can prove, but for that.
+        It is about as high as a search that ended there can prove.
         """
         found = self.searched_at(witness)
         if found is None:
-            return -math.inf, 0.0
+            return -math.inf
         weights, rows, losses = found
         with np.errstate(all="ignore"):
             slopes = losses.slope(rows.scores(weights))
-            lower, width = levelled(rows, losses, comparator, weights, slopes)
+            lower = levelled(rows, losses, comparator, weights, slopes)
         reach = REACH.fullmatch(comparator) if self.loss_name == "square" else None
         if reach is not None:
             lower = max(lower, lowest_by_tangent(weights, float(reach[1]), rows))
-        return lower, width
+        return lower
 
     def searched_at(self, witness: Mapping[str, float]) -> tuple[Floats, Rows, Losses] | None:
         """Return weights, and the rows and losses of their search; None if that is of others."""

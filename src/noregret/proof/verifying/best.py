@@ -260,15 +260,14 @@ def lower_by_lines(replay: Replay) -> float:
     """Return the lower end that lines below the losses prove; minus infinity if none.
 
     The gap of a search may be due to its rounding, so that another order of summing, or another
-    processor, proves another. Lines at the stated witness prove again what they proved there, but
-    for the rounding of their slopes, which another search may have met with more luck.
+    processor, proves another. Lines at the stated witness prove again about what they proved there,
+    and a stated interval has a margin (``Limits.margin``).
     """
     said, evidence = replay.stated.hindsight, replay.evidence()
     if not isinstance(evidence, Evidence):
         return -math.inf
     tried = (said, replay.best, replay.found.hindsight)
-    ends = (evidence.lowest_at(each.witness, said.comparator) for each in tried)
-    return max(lower + width for lower, width in ends)
+    return max(evidence.lowest_at(each.witness, said.comparator) for each in tried)
 
 
 def is_blurred(replay: Replay) -> bool:

@@ -305,7 +305,8 @@ def replay_of(
     """
     told = stated.hindsight.tolerance or USUAL.tolerance
     # A loose certificate is compared with the result of a full search.
-    limits = Limits(tolerance=max(TIGHTEST, TOLERANCE_FACTOR * min(told, USUAL.tolerance)))
+    tolerance = max(TIGHTEST, TOLERANCE_FACTOR * min(told, USUAL.tolerance))
+    limits = Limits(tolerance, margin=0.0)
     promise = stated.theorem if stated.groups is None else stated.groups.theorem
     name, given = None if promise is None else promise.name, dict(stated.given)
     try:
@@ -331,7 +332,9 @@ def replay_of(
         if not outdone:
             game, found = other, restated
     theorem = None if found.theorem is None else candidates(game.learner, found.theorem.name)[0]
-    finer = Limits(tolerance=max(TIGHTEST, FINER * limits.tolerance), seconds=FINER_SECONDS)
+    finer = replace(
+        limits, tolerance=max(TIGHTEST, FINER * limits.tolerance), seconds=FINER_SECONDS
+    )
     as_told = Limits(tolerance=min(max(told, TIGHTEST), LOOSEST))
 
     def from_sums() -> Certificate | None:
