@@ -10,6 +10,8 @@ from __future__ import annotations
 import numpy as np
 from card_pictures import BLUE, GREY, ORANGE, PLACE, Drawn, Frame, picture
 
+from noregret import Perceptron, play
+
 ROUNDS = 200
 
 
@@ -39,6 +41,45 @@ def weight() -> Drawn:
     frame = Frame(1, 1.05 * best.min(), np.log(64))
     lines = [frame.line(total, BLUE), frame.line(best, ORANGE, "6 4")]
     return lines, [(BLUE, "ln of all weights"), (ORANGE, "ln of the best one's")]
+
+
+def mistakes() -> Drawn:
+    """Return the two ends of the Perceptron's proof, by mistake: u·w from below, ‖w‖ from above."""
+    rng = np.random.default_rng(3)
+    rows = rng.choice([-1.0, 1.0], size=(400, 300))
+    labels = np.sign(rows[:, :3].sum(axis=1))
+    witness = play(Perceptron(), rows, labels).certificate().hindsight.witness
+    u = np.array([witness.get(str(k), 0.0) for k in range(300)])
+    u /= np.linalg.norm(u)
+    margin = float((labels * (rows @ u)).min())
+    w, inner, lengths = np.zeros(300), [0.0], [0.0]
+    for x, y in zip(rows, labels, strict=True):
+        if y * (w @ x) <= 0:
+            w = w + y * x
+            inner.append(float(u @ w))
+            lengths.append(float(np.linalg.norm(w)))
+    k = np.arange(len(inner))
+    ceiling = np.sqrt(300 * k)
+    frame = Frame(1, 0, 1.05 * ceiling.max())
+    lines = [
+        frame.line(margin * k, GREY, "3 3"),
+        frame.line(np.array(inner), BLUE),
+        frame.line(np.array(lengths), ORANGE),
+        frame.line(ceiling, GREY, "6 4"),
+    ]
+    return lines, [(BLUE, "u·w, above kγ"), (ORANGE, "‖w‖, below R√k")]
+
+
+def descent() -> Drawn:
+    """Return the squared distance to the best point, as gradient descent goes on."""
+    rng = np.random.default_rng(4)
+    centres = np.clip(0.6 + 0.3 * rng.normal(size=400), -1, 1)
+    u, theta, found = np.median(centres), -1.0, []
+    for centre in centres[:ROUNDS]:
+        found.append(float((theta - u) ** 2))
+        theta = np.clip(theta - 0.05 * np.sign(theta - centre), -1, 1)
+    frame = Frame(1, 0, 1.05 * max(found))
+    return [frame.line(np.array(found), BLUE)], [(BLUE, "(θ − u)², 200 rounds")]
 
 
 def leaders() -> Drawn:
@@ -73,6 +114,8 @@ def martingale() -> Drawn:
 PICTURES = {
     "potential-distance": distance,
     "potential-weight": weight,
+    "potential-mistakes": mistakes,
+    "potential-descent": descent,
     "leaders": leaders,
     "martingale": martingale,
 }

@@ -7,6 +7,13 @@ function set(selector, attributes) {
   }
 }
 
+function renamed(old, tag, name) {
+  const made = document.createElement(tag);
+  made.className = name;
+  made.append(...old.childNodes);
+  old.replaceWith(made);
+}
+
 // Code, formulas and tables that scroll sideways can be focused, and so scrolled with the arrow keys.
 function focusScrolled() {
   for (const each of document.querySelectorAll(".highlight pre, div.math, .table-wrapper")) {
@@ -19,7 +26,10 @@ document.addEventListener("DOMContentLoaded", () => {
   set('.caption[role="heading"]', { "aria-level": "2" });
   set("aside.sidebar-drawer", { "aria-label": "Menu" });
   set("aside.toc-drawer", { "aria-label": "Contents of this page" });
-  set("dt.sig dl, dt.sig dl dd", { role: "none" }); // parameters, one per line
+  // Parameters, one per line, are marked up as definitions without terms; corners of tables as headers without words.
+  for (const each of document.querySelectorAll("dt.sig dl > dd")) renamed(each, "div", "parameter");
+  for (const each of document.querySelectorAll("dt.sig dl")) renamed(each, "div", "parameters");
+  for (const each of document.querySelectorAll("th")) if (!each.textContent.trim()) renamed(each, "td", each.className);
   focusScrolled();
   addEventListener("resize", focusScrolled);
 });
