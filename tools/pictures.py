@@ -3,7 +3,7 @@
     python tools/pictures.py [report] [mix] [echo]
 
 Each command writes its report into a temporary folder. A screenshot of its upper part goes to
-docs/_static.
+docs/_static, in 256 colours, so that pages stay small; that needs Pillow.
 """
 
 from __future__ import annotations
@@ -13,6 +13,8 @@ import subprocess
 import sys
 import tempfile
 from pathlib import Path
+
+from PIL import Image
 
 ROOT = Path(__file__).resolve().parent.parent
 DATA = ROOT / "src" / "noregret" / "data"
@@ -54,6 +56,9 @@ def main(names: list[str]) -> None:
                 check=True,
                 capture_output=True,
             )
+        place = ROOT / "docs" / "_static" / f"{name}.png"
+        with Image.open(place) as picture:
+            picture.convert("RGB").quantize(256).save(place, optimize=True)
 
 
 if __name__ == "__main__":

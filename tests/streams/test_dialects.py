@@ -14,7 +14,7 @@ from hypothesis import assume, given
 
 from noregret import streams
 from noregret.errors import BadExample, DataWarning
-from noregret.streams.csv_dialect import delimiter_of, is_latin_1
+from noregret.streams.csv_dialect import delimiter_of, from_latin_1, is_latin_1
 from tests.app.run.commands import command
 from tests.thorough import draws
 
@@ -126,6 +126,19 @@ def test_a_pass_resumes_with_the_delimiter_and_the_encoding_it_found(tmp_path: P
         rest = [y for block in resumed for y in block.y]
     assert head + rest == whole
     assert set(resumed.names(0, resumed.features)) >= {"town=Nîmes", "town=Å\tb"}
+
+
+def test_latin_1_is_read_as_windows_writes_it(tmp_path: Path) -> None:
+    file = saved(tmp_path, "d.csv", "Umsatz (€);Größe\n1;2\n3;4\n".encode("cp1252"))
+    with pytest.warns(DataWarning, match="read as Latin-1"):
+        rows = list(streams.read(file, "Umsatz (€)"))
+    assert [(dict(x)["Größe"], y) for x, y in rows] == [(2.0, 1.0), (4.0, 3.0)]
+    every = bytes(range(0x80, 0x100))
+    text = from_latin_1(every).decode("utf-8")
+    assert len(text) == len(every)
+    assert text[0] == "€"
+    assert text[1] == "\x81"  # undefined on Windows
+    assert text[0x20:] == every[0x20:].decode("latin-1")
 
 
 def test_latin_1_is_told_from_damaged_utf_8() -> None:

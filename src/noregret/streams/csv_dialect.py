@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import csv
 import io
 import re
@@ -49,6 +50,24 @@ def records_of(sample: str, mark: str, quotes: str) -> list[list[str]]:
         return [row for row in islice(rows, SAMPLE_RECORDS) if row]
     except csv.Error:
         return []
+
+
+def _as_windows_does(error: UnicodeError) -> tuple[str, int]:
+    """Return what Windows leaves undefined as the control characters of Latin-1."""
+    assert isinstance(error, UnicodeDecodeError)
+    return error.object[error.start : error.end].decode("latin-1"), error.end
+
+
+codecs.register_error("noregret.latin-1", _as_windows_does)
+
+
+def from_latin_1(text: bytes) -> bytes:
+    """Return Latin-1 text as UTF-8.
+
+    Its control characters from 0x80 on are read as Windows writes them (``€``, ``–``, ``“``): text
+    that claims to be Latin-1 has them from there alone.
+    """
+    return text.decode("cp1252", "noregret.latin-1").encode("utf-8")
 
 
 def is_latin_1(text: bytes) -> bool:

@@ -298,7 +298,7 @@ def check_cell(
     elif kind == NUMBER and cell.strip() not in nothing and number is None:
         what = f"{shown!r} is not a number, but most values of the column are"
         names = Use("categories", [name], "read the column as names ({})")
-        cures = ["correct it", "leave it empty" if asleep else names]
+        cures = ["correct it", "leave it empty", *([] if asleep else [names])]
     elif kind in TIMES and cell.strip() not in nothing and moment(cell, kind, order) is None:
         what = f"{shown!r} is not among the {kind}, but most values of the column are"
         cures = ["correct it", Use("categories", [name], "read the column as names ({})")]

@@ -22,7 +22,13 @@ from noregret.streams.columns import (
     tell_absent,
     with_gaps,
 )
-from noregret.streams.csv_dialect import COMMA, MISSING_WORDS, delimiter_of, is_latin_1
+from noregret.streams.csv_dialect import (
+    COMMA,
+    MISSING_WORDS,
+    delimiter_of,
+    from_latin_1,
+    is_latin_1,
+)
 from noregret.streams.csv_quotes import Joined, lines_that_look_like_rows, with_letters_quoted
 from noregret.streams.csv_repair import (
     Mended,
@@ -211,7 +217,7 @@ class CsvReading(TableReading):
             latin = given == AUTO and self.sniff and is_latin_1(self.first_line(text))
             self.encoding = LATIN_1 if latin else UTF_8 if given == AUTO else given
         if self.encoding == LATIN_1:
-            text = text.decode("latin-1").encode("utf-8")
+            text = from_latin_1(text)
         self.delimiter_in(text)
         if quotes != MULTILINE:
             text = with_letters_quoted(text, self.delimiter.encode(), quotes == LINE)
