@@ -268,14 +268,12 @@ class Blend(Reference):
 
     def trust(self) -> float:
         """Return the part of AdaHedge's mixture in the next round."""
-        average = math.fsum(self.average)
-        beyond = math.fsum(self.paid) - average
+        beyond = math.fsum(self.paid) - math.fsum(self.average)
         pairs = list(zip(self.mixed, self.average, strict=True))
-        largest = max([0.0, *(max(m - a, abs(a)) for m, a in pairs)])
-        allowed = math.fsum(max(0.0, a) for a in self.average) / 100
-        if not largest:
-            return 0.25
-        return max(0.0, min(1.0, (allowed + largest / 4 - beyond) / largest))
+        steepest = max([0.0, *(abs(m - a) for m, a in pairs)])
+        allowed = [(0.065 if t < 10 else 0.005) * max(0.0, a) for t, a in enumerate(self.average)]
+        left = math.fsum(allowed) - beyond
+        return min(1.0, left / (1.5 * steepest)) if steepest and left > 0 else 0.0
 
     def mixed_weights(self) -> Row:
         """Return the weights without returning to the average."""

@@ -28,8 +28,9 @@ def with_added(X: Floats, y: Floats) -> Floats:
 
 
 def mixed(X: Floats, y: Floats) -> Floats:
-    said = np.empty(len(y))
-    Blend().play_block(with_added(X, y), y, said)
+    said, master = np.empty(len(y)), Blend()
+    master.check_names([*map(str, range(X.shape[1])), "average", "median", "corrected"])
+    master.play_block(with_added(X, y), y, said)
     return said
 
 
@@ -97,6 +98,23 @@ def test_the_regret_counts_what_was_set_aside_and_the_certificate_holds() -> Non
     assert certificate.theorem is not None
     assert certificate.theorem.holds
     assert nr.verify(certificate, X, y).confirmed
+
+
+def test_where_most_forecasts_jump_or_outcomes_have_been_equal_none_is_set_aside() -> None:
+    y = np.concatenate([np.full(4, 50.0), [55.0], np.full(20, 50.0), np.full(5, 900.0)])
+    X = np.column_stack([y, y + 1, np.full(len(y), 50.0), y - 1])
+    assert not Plausible(4).absurd(X, y).any()
+    X[25, 0], X[25:, 1], X[25:, 3] = 1e5, 51.0, 50.0
+    assert np.argwhere(Plausible(4).absurd(X, y)).tolist() == [[25, 0]]
+
+
+def test_columns_that_are_derived_are_not_counted_among_those_left() -> None:
+    y = np.sin(np.arange(30.0))
+    X = np.column_stack([y + 1, y - 1, y, y])
+    X[20, [0, 2, 3]] = 1e5  # the average and the median with the first
+    derived = np.array([False, False, True, True])
+    assert not Plausible(4).absurd(X, y).any()
+    assert Plausible(4).absurd(X, y, derived=derived)[20].tolist() == [True, False, True, True]
 
 
 def test_an_expert_in_another_unit_is_not_set_aside() -> None:

@@ -192,14 +192,14 @@ def test_hedge_is_exact_to_the_last_digits() -> None:
 )
 def test_certain_and_wrong_is_out_and_certain_and_right_is_free(name: str) -> None:
     master = nr.experts.make(name, loss="log")
-    for _ in range(5):
+    for _ in range(10):
         master.learn_one([1.0, 0.0, 0.6], 1.0)
     weights = master.weights()
     check_shares(weights[None])
     assert weights[1] < 0.02
     assert weights.argmax() == 0
     assert np.isfinite(master.total_loss)
-    game = nr.play(nr.experts.make(name, loss="log"), [[1.0, 0.0, 0.6]] * 5, [1.0] * 5)
+    game = nr.play(nr.experts.make(name, loss="log"), [[1.0, 0.0, 0.6]] * 10, [1.0] * 10)
     found = game.certificate()
     assert found.hindsight.loss <= 1e-14
     assert found.theorem is None or found.theorem.holds is not False

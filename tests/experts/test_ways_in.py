@@ -48,9 +48,7 @@ def test_one_by_one_is_all_at_once_is_any_cutting(
         if t:
             guess = one.predict_one(X[t])
             assert guess == said[t]
-        np.testing.assert_array_equal(
-            one.weights(~np.isnan(X[t])) if t else used[0], used[t], strict=True
-        )
+        np.testing.assert_array_equal(one.weights_for(X[t]) if t else used[0], used[t], strict=True)
         one.learn_one(X[t], y[t])
     many.learn_many(X, y)
     ends = sorted({0, len(X), *(c for c in cuts if c < len(X))})

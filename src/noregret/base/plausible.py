@@ -4,12 +4,13 @@ A forecast is *absurd* if it lies far outside the outcomes so far, and its colum
 
     x < low − k·s  or  x > high + k·s,    k = 5·(1 + 10/t)
 
-after t outcomes between ``low`` and ``high``. The scale s is their range, or the largest lower
-quartile of the errors in a row, among the first hundred rows, if that is larger (not the median: an
-absurd forecast spoils the average and others derived from it). A column that lies outside in more
-than half of its rows is biased, or in another unit: it is never absurd. If no forecast of a row
-would be left, none is absurd: the outcomes may be about to jump. Numbers that no master accepts are
-left for it to refuse.
+after t outcomes between ``low`` and ``high``. The scale s is the largest of their range; of the
+lower quartiles of the errors in a row, among the first hundred rows (not the medians: an absurd
+forecast spoils the average and others derived from it); and of max(|low|, |high|)/(10·t), as the
+first outcomes may be equal. A column that lies outside in more than half of its rows is biased, or
+in another unit: it is never absurd. If fewer than half of the forecasts of a row would be left,
+none is absurd: the outcomes may be about to jump. Numbers that no master accepts are left for it to
+refuse.
 """
 
 from __future__ import annotations
@@ -27,6 +28,8 @@ Floats = NDArray[np.float64]
 Flags = NDArray[np.bool_]
 # Ranges of the outcomes that a forecast may lie outside them, after many rows and after few.
 FACTOR, EARLY = 5.0, 10.0
+# The least scale after one outcome, relative to its size.
+RELATIVE = 0.1
 # Rows whose errors set the scale, besides the range of the outcomes.
 MEASURED_ROWS = 100
 FRESH = {"rows": 0, "low": 0.0, "high": 0.0, "error": 0.0}
@@ -54,7 +57,9 @@ class Plausible:
         # Rows of each column outside the limits minus rows inside.
         self.balance = np.zeros(columns)
 
-    def absurd(self, X: Floats, y: Floats, learn: bool = True) -> Flags:
+    def absurd(
+        self, X: Floats, y: Floats, learn: bool = True, derived: Flags | None = None
+    ) -> Flags:
         """Return which forecasts are absurd, judging each row by the rows before it.
 
         Parameters
@@ -65,6 +70,8 @@ class Plausible:
             The outcomes; NaN for a row without one.
         learn
             False to judge without learning from the outcomes.
+        derived
+            Which columns are computed from the others, and not counted among those left.
         """
         with np.errstate(all="ignore"):
             least, most = self._limits(X, y, learn)
@@ -81,7 +88,9 @@ class Plausible:
             self.balance = balance[-1].copy()
         outside &= balance[:-1] <= 0
         if outside.any():
-            outside &= ~np.all(outside | np.isnan(X), axis=1, keepdims=True)
+            awake = ~np.isnan(X) if derived is None else ~(np.isnan(X) | derived)
+            left = np.count_nonzero(awake & ~outside, axis=1)
+            outside &= ((left > 0) & (2 * left >= np.count_nonzero(awake, axis=1)))[:, None]
         return outside
 
     def _limits(self, X: Floats, y: Floats, learn: bool) -> tuple[Floats, Floats]:
@@ -106,7 +115,8 @@ class Plausible:
                 "high": float(high[-1]),
                 "error": float(error[-1]),
             }
-        scale = np.maximum(high - low, error)[:-1]
+        size = RELATIVE * np.maximum(np.abs(low), np.abs(high)) / np.maximum(1, rows)
+        scale = np.maximum(np.maximum(high - low, error), size)[:-1]
         room = FACTOR * (1 + EARLY / np.maximum(1, rows[:-1])) * scale
         # Limits that are not numbers, before the first outcome, exclude nothing.
         return low[:-1] - room, high[:-1] + room
@@ -115,7 +125,8 @@ class Plausible:
         """Return the limits of a single row: the same without arrays."""
         past = self.numbers
         low, high = past["low"], past["high"]
-        room = FACTOR * (1 + EARLY / past["rows"]) * max(high - low, past["error"])
+        size = RELATIVE * max(abs(low), abs(high)) / past["rows"]
+        room = FACTOR * (1 + EARLY / past["rows"]) * max(high - low, past["error"], size)
         if learn and not math.isnan(y):
             more = {"rows": past["rows"] + 1, "low": min(low, y), "high": max(high, y)}
             self.numbers = past | more

@@ -16,6 +16,7 @@ from noregret.base.expert_losses import expert_loss
 from noregret.checks import truth
 from noregret.errors import BadExample, NoRegretError
 from noregret.experts.engine.round import RoundCalls
+from noregret.experts.rows import as_row
 from noregret.limits import MAX_EXPERT_LOSS, MAX_VALUE
 from noregret.proof.game.table_player import TablePlayer
 
@@ -126,6 +127,10 @@ class Master(RoundCalls, TablePlayer):
             )
         return self._weights(None if flags.all() else flags)
 
+    def weights_for(self, advice: Any) -> Floats:
+        """Return the weights with which these forecasts would be combined."""
+        return self.weights(~np.isnan(as_row(self, advice)))
+
     def _weights(self, awake: Any = None) -> Floats:
         """Return the weights of the next round, among all experts or those awake."""
         return self._round.current_weights(awake)
@@ -215,7 +220,7 @@ class Master(RoundCalls, TablePlayer):
                 continue
             if weights is not None:
                 awake = ~np.isnan(each)
-                weights[row] = self.weights(awake) if self.width else awake / awake.sum()
+                weights[row] = self.weights_for(each) if self.width else awake / awake.sum()
 
     def _losses_of(self, X: Floats, y: Floats, said: Floats, weights: Floats | None) -> Floats:
         """Return the losses of forecasts; if experts are drawn, the mean loss under the weights."""

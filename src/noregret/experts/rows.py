@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from noregret.errors import BadExample
-from noregret.experts.master import Master
 from noregret.linear import inputs
+
+if TYPE_CHECKING:
+    from noregret.experts.master import Master
 
 Floats = NDArray[np.float64]
 

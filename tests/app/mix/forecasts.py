@@ -58,7 +58,7 @@ def by_hand(
     for row, outcome in zip(rows.to_numpy(), table["y"], strict=True):
         x = dict(zip(rows.columns, row.tolist(), strict=True))
         said.append(master.predict_one(x))
-        used.append(master.weights(~np.isnan(row)) if master.width else None)
+        used.append(master.weights_for(row) if master.width else None)
         if not np.isnan(outcome):
             master.learn_one(x, outcome)
     return np.array(said), used, master

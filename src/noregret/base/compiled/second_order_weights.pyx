@@ -82,11 +82,28 @@ cdef class Polynomial(Scaled):
         return self.unit * np.sqrt((1 + self.arrays["squares"]) / self.arrays["prior"]) * grown
 
 
+# (1 + x)^(−1/x), and up to which x so many terms are as exact as that.
+cdef enum:
+    TERMS = 9
+cdef double SMALL_EXCESS = 0.015
+cdef double[TERMS] SERIES
+for _k, _term in enumerate(
+    (1, 1 / 2, -5 / 24, 5 / 48, -337 / 5760, 137 / 3840, -67177 / 2903040, 18289 / 1161216, -15527801 / 1393459200)
+):
+    SERIES[_k] = _term / exp(1)
+
+
 cdef double excess_of(double ratio) noexcept nogil:
     """Return the maximum over x of x − x^ratio: about (ratio − 1)/e, and below 1."""
     cdef double more = ratio - 1
+    cdef double x = 0
+    cdef int k
     if not more > 0:
         return 0.0
+    if more < SMALL_EXCESS:  # most rounds: a series, to the last bit but one
+        for k in range(TERMS - 1, -1, -1):
+            x = x * more + SERIES[k]
+        return more / ratio * x
     return more / ratio * exp(-log1p(more) / more) if ratio < INFINITY else 1.0
 
 

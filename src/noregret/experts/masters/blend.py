@@ -17,9 +17,9 @@ expert counts as asleep (see ``noregret.base.plausible``).
 Promises. That of AdaHedge for each expert, with a prior of 0.47/n for it, 0.03, 0.05 and 0.15 for
 the mixtures and 0.3 for the average; to which is added what the mixture lost more than the expert,
 if it did, where a forecast was set aside or the mixture returned to the average. And for convex
-losses, the loss is at most 1.01 times that of the average, plus a quarter of the largest loss in
-one round, plus a term that is 0 unless a loss beyond the average exceeds all losses before it (see
-``noregret.experts.budget``).
+losses, the loss is at most 1.005 times that of the average, plus 6 % of its loss in the first ten
+rounds, plus a term that is 0 unless an error is far larger than all before (see
+``noregret.experts.engine.budget``).
 
 AdaHedge as published starts by following the leader, which costs a few rounds: with little to gain
 and few rounds, that is what made mixtures worse than the average. So its rate starts lower here
@@ -43,7 +43,7 @@ from noregret.base.registry import register
 from noregret.checks import state_arrays
 from noregret.errors import NoRegretError
 from noregret.experts.assumptions import MIXED
-from noregret.experts.budget import Budget, Cost, within
+from noregret.experts.engine.budget import Budget, averages, charge
 from noregret.experts.engine.round import ExpertRound
 from noregret.experts.master import Master, checked_prior, promise
 from noregret.experts.rows import as_row
@@ -131,20 +131,22 @@ class Blend(Master):
         Theorem(
             name="blend-average",
             quantity="loss",
-            formula=r"L_A \le 1.01\,L_{\mathrm{average}} + \tfrac14 m + j",
-            plain="loss <= 1.01 times the loss of the average + m/4 + j",
+            formula=r"L_A \le 1.005\,L_{\mathrm{average}} + 0.06\,L_{\mathrm{average},10} + j",
+            plain="loss <= 1.005 times the loss of the average + 6 % of that in 10 rounds + j",
             where=(
-                "$m$ is the largest loss in a round, of the average or of AdaHedge's mixture beyond"
-                " it; $j$ is at most 3/4 of the largest amount by which such a loss of the"
-                " mixture exceeded all before it; the average is that of the experts awake, by"
-                " their prior; if losses are negative, 1.01 is 1 in rounds in which that of the"
-                " average is"
+                "$L_{\\mathrm{average},10}$ is the loss of the average in the first ten rounds; $j$"
+                " is the largest amount by which one round exceeded what was left of these, among"
+                " the rounds in which the error of the average, or for other losses than the square"
+                " loss the slope of the loss between the average and the mixture, was more than 1.5"
+                " times as large as in all rounds before; it is 0 if there are none, and ln 2 for"
+                " the log loss; the average is that of the experts awake, by their prior; losses"
+                " below 0 count as 0 in the added terms"
             ),
             assumptions=(MIXED,),
             bound=lambda evidence: float(evidence.player._budget.limit),
             covers=lambda params: expert_loss(params["loss"], params["loss_parameter"]).convex,
             beside=True,
-            source="noregret.experts.budget",
+            source="noregret.experts.engine.budget",
         ),
     )
 
@@ -166,7 +168,7 @@ class Blend(Master):
         # Forecasts of other losses are probabilities or labels, where no number is absurd.
         self._guarded = kind.name not in UNGUARDED
         self._guard, self._set_aside = Plausible(), np.zeros(0)
-        self._convex, self._cost, self._budget = kind.convex, kind, Budget()
+        self._convex, self._cost, self._budget = kind.convex, kind, Budget(loss, loss_parameter)
         self._own = LOG_SHARES if kind.name == "log" else SHARES
         self._rest = 1 - sum(self._own)  # the prior of all experts together
         super().__init__(Cautious(), loss, loss_parameter)
@@ -182,7 +184,7 @@ class Blend(Master):
         for mixture in self._mixtures:
             mixture.begin(n)
         self._round.begin(n + M)
-        self._guard, self._set_aside, self._budget = Plausible(n), np.zeros(n), Budget()
+        self._guard, self._set_aside, self._budget = Plausible(n), np.zeros(n), self._new_budget()
         self._weigher.rate = math.log(n + M)
         self._hedging.rate = math.log(max(2, n))
 
@@ -194,7 +196,7 @@ class Blend(Master):
     @property
     def total_loss(self) -> float:
         """Cumulative loss."""
-        return super().total_loss + self._budget.numbers["moved"]
+        return super().total_loss + self._budget.moved
 
     @property
     def regrets(self) -> Floats:
@@ -227,14 +229,18 @@ class Blend(Master):
             "experts": float(held[M:].sum())
         }
 
-    @property
-    def _trust(self) -> float:
-        """The part of AdaHedge's mixture in the next forecast; the rest is the average."""
-        return self._budget.trust if self._convex else 1.0
+    def _new_budget(self) -> Budget:
+        """Return a budget of which nothing is spent."""
+        return Budget(self.loss, self.loss_parameter)
 
-    def _held(self, awake: Any = None) -> Floats:
-        """Return the weights of the mixtures, the average and the experts in the next round."""
-        held, trust = self._round.current_weights(awake), self._trust
+    def _held(self, awake: Any = None, trust: float | None = None) -> Floats:
+        """Return the weights of the mixtures, the average and the experts in the next round.
+
+        How far the mixture is trusted depends on the forecasts: by default as in the latest round.
+        """
+        held = self._round.current_weights(awake)
+        if trust is None:
+            trust = self._budget.trust if self._convex else 1.0
         if trust < 1:
             held = trust * held
             held[M - 1] += 1 - trust
@@ -284,46 +290,42 @@ class Blend(Master):
             made = np.empty(rows)
             mixture.play_rows(X, y, made, used[k])
             table[:, k] = made
-        shares = self._average_weights(X)
-        table[:, M - 1] = average = averaged(X, shares)
+        table[:, M - 1] = average = averages(X, *self._average_shares(n))
         held = None if weights is None else np.empty((rows, n + M))
         said = np.empty(rows)
         self._round.play_rows(table, y, said, held)
-        spent = self._budget.spend(said, average, self._costs(y)) if self._convex else None
-        moved = None
-        if spent is not None:
-            trust, moved = spent
-            said = within(said, average, trust)
-            if held is not None:
-                held *= trust[:, None]
-                held[:, M - 1] += 1 - trust
-        self._count(absurd, forecasts, y, said, None if moved is None else (moved, np.isnan(X)))
+        trust = moved = None
+        if self._convex:
+            trust, moved = self._budget.spend(said, average, y)
+        self._count(absurd, forecasts, X, y, said, moved)
         if predictions is not None:
             predictions[:] = said
         if weights is not None and held is not None:
+            if trust is not None:
+                held *= trust[:, None]
+                held[:, M - 1] += 1 - trust
             weights[:] = held[:, M:]
-            for k, own in enumerate((*used, shares)):
+            for k, own in enumerate((*used, self._average_weights(X))):
                 weights += held[:, k : k + 1] * own
 
-    def _costs(self, y: Floats | None) -> Cost:
-        """Return the function from forecasts of some rows to their losses."""
-        if y is None:
-            return lambda losses, rows: losses
-        outcomes = y
-        return lambda said, rows: np.minimum(
-            self._cost.value(said, outcomes[rows]), MAX_EXPERT_LOSS
-        )
+    def _average_shares(self, n: int) -> tuple[Floats, Floats]:
+        """Return the weights of the experts in the average, without and with those derived."""
+        prior = np.asarray(self._shares or np.ones(n), dtype=np.float64)
+        if len(prior) != n:  # experts were added
+            prior = np.exp(-self._log_prior)
+        return (prior if self._derived is None else np.where(self._derived, 0.0, prior)), prior
+
+    @property
+    def _derived(self) -> Flags | None:
+        """Which experts are derived from the others; None if none is."""
+        if DERIVED.isdisjoint(self._round.experts):
+            return None
+        return np.array([name in DERIVED for name in self._round.experts])
 
     def _average_weights(self, X: Floats) -> Floats:
         """Return the weights of the experts in the average, in each row; 0 if asleep."""
-        prior = np.asarray(self._shares or np.ones(X.shape[1]))
-        if len(prior) != X.shape[1]:  # experts were added
-            prior = np.exp(-self._log_prior)
-        found = np.where(np.isnan(X), 0.0, prior)
-        if not DERIVED.isdisjoint(self._round.experts):
-            plain = np.array([name not in DERIVED for name in self._round.experts])
-            own = np.where(plain, found, 0.0)
-            found = np.where(own.any(axis=1, keepdims=True), own, found)
+        own, every = (np.where(np.isnan(X), 0.0, each) for each in self._average_shares(X.shape[1]))
+        found = np.where(own.any(axis=1, keepdims=True), own, every)
         total = found.sum(axis=1, keepdims=True)
         return np.asarray(found / np.where(total > 0, total, 1.0))
 
@@ -331,31 +333,29 @@ class Blend(Master):
         """Return which forecasts of a block are absurd; None if there are none."""
         if y is None or not self._guarded:
             return None
-        found = self._guard.absurd(X, y)
+        found = self._guard.absurd(X, y, derived=self._derived)
         return found if found.any() else None
 
     def _count(
         self,
         absurd: Flags | None,
+        forecasts: Floats,
         X: Floats,
         y: Floats | None,
         said: Floats,
-        moved: tuple[Floats, Flags] | None,
+        moved: Floats | None,
     ) -> None:
         """Add up what the mixture lost more than forecasts set aside, and by returning."""
         if moved is None and absurd is None:
             return
-        more = np.zeros(X.shape)
-        if moved is not None:
-            more = np.where(moved[1], 0.0, moved[0][:, None])
+        extra = None
         if absurd is not None and y is not None:
             rows, columns = np.nonzero(absurd)
-            cost = self._cost.value
+            cost, extra = self._cost.value, np.full(X.shape, np.nan)
             with np.errstate(over="ignore"):
-                paid = np.minimum(cost(X[rows, columns], y[rows]), MAX_EXPERT_LOSS)
-            more[rows, columns] = cost(said[rows], y[rows]) - paid
-        # In the order of the rows, so that it does not matter how they come in blocks.
-        self._set_aside = np.cumsum(np.vstack([self._set_aside, more]), axis=0)[-1].copy()
+                paid = np.minimum(cost(forecasts[rows, columns], y[rows]), MAX_EXPERT_LOSS)
+            extra[rows, columns] = cost(said[rows], y[rows]) - paid
+        charge(self._set_aside, X, np.zeros(len(X)) if moved is None else moved, extra)
 
     def learn_one(self, advice: Any, y: float) -> None:
         """Learn from a round: the forecast of each expert, and the outcome."""
@@ -368,21 +368,32 @@ class Blend(Master):
 
     def predict_one(self, advice: Any) -> float:
         """Return the forecast for a round from those of the experts, without learning."""
+        _, mixed, average = self._forecasts(advice)
+        return self._budget.moved_to(mixed, average) if self._convex else mixed
+
+    def weights_for(self, advice: Any) -> Floats:
+        """Return the weights with which these forecasts would be combined."""
+        row, mixed, average = self._forecasts(advice)
+        awake = ~np.isnan(row)
+        trust = self._budget.trust_in(mixed, average) if self._convex else 1.0
+        return self._weights(None if awake.all() else awake, trust)
+
+    def _forecasts(self, advice: Any) -> tuple[Floats, float, float]:
+        """Return the forecasts of a round that are not absurd, their mixture and their average."""
         row = as_row(self, advice)
         if self._guarded:
-            absurd = self._guard.absurd(row[None], np.array([math.nan]), learn=False)[0]
-            row = np.where(absurd, math.nan, row)
+            told = self._guard.absurd(row[None], np.array([math.nan]), False, self._derived)
+            row = np.where(told[0], math.nan, row)
         said = [mixture.predict(row) for mixture in self._mixtures]
-        average = averaged(row[None], self._average_weights(row[None]))[0]
-        made = self._round.predict(np.concatenate([said, [average], row]))
-        return float(within(made, average, self._trust))
+        average = averages(row[None], *self._average_shares(len(row)))[0]
+        return row, self._round.predict(np.concatenate([said, [average], row])), average
 
-    def _weights(self, awake: Any = None) -> Floats:
+    def _weights(self, awake: Any = None, trust: float | None = None) -> Floats:
         """Return the total weight of each expert in the next round, including the mixtures."""
         if not self.width:
             return np.zeros(0)
         flags = None if awake is None else np.concatenate([np.ones(M, bool), awake])
-        held = self._held(flags)
+        held = self._held(flags, trust)
         found: Floats = held[M:].copy()
         for k, mixture in enumerate(self._mixtures):
             found += held[k] * mixture.current_weights(awake)
@@ -408,7 +419,7 @@ class Blend(Master):
             numbers |= {f"{name}/{key}": value for key, value in counts.items()}
         own_arrays, counts = self._guard.get_state()
         own_arrays["set_aside"] = self._set_aside.copy()
-        numbers |= {f"budget/{key}": value for key, value in self._budget.numbers.items()}
+        numbers |= {f"budget/{key}": value for key, value in self._budget.get_state().items()}
         arrays |= {f"guard/{key}": array for key, array in own_arrays.items()}
         numbers |= {f"guard/{key}": value for key, value in counts.items()}
         return arrays, numbers, names
@@ -423,7 +434,7 @@ class Blend(Master):
             raise
 
     def _take(self, arrays: dict[str, Any], numbers: dict[str, Any], names: list[str]) -> None:
-        if "typical_loss" not in numbers:
+        if "budget/slope" not in numbers:
             raise ValueError("a blend of an earlier version: its weights followed another rule")
         for name, mixture in zip(MIXTURES, self._mixtures, strict=True):
             mixture.set_state(own(arrays, name), own(numbers, name), names)
@@ -433,21 +444,13 @@ class Blend(Master):
             raise ValueError("the mixtures are of other experts")
         if any(mixture.rounds != self.rounds for mixture in self._mixtures):
             raise ValueError("the mixtures have played other rounds")
-        guarding, guard, budget = own(arrays, "guard"), Plausible(n), Budget()
+        guarding, guard, budget = own(arrays, "guard"), Plausible(n), self._new_budget()
         aside = guarding.pop("set_aside", None)
         state_arrays({"set_aside": aside}, {"set_aside": n})
         guard.set_state(guarding, own(numbers, "guard"), n)
         budget.set_state(own(numbers, "budget"))
         self._guard, self._set_aside, self._budget = guard, np.array(aside), budget
         self._round.experts = list(names)
-
-
-def averaged(X: Floats, weights: Floats) -> Floats:
-    """Return the weighted mean of each row, without NaN; it stays within their range."""
-    with np.errstate(all="ignore"):
-        found = np.where(weights > 0, weights * X, 0.0).sum(axis=1)
-        low, high = np.fmin.reduce(X, axis=1), np.fmax.reduce(X, axis=1)
-        return np.asarray(np.clip(found, low, high))
 
 
 def own(things: dict[str, Any], name: str | None = None) -> dict[str, Any]:

@@ -107,14 +107,13 @@ class Series:
         """Predict rows whose outcomes are still to come."""
         self.master.check_names(self.names)
         for row in range(part.start, part.stop):
-            awake = ~np.isnan(X[row])
             try:
                 predictions[row] = self.master.predict_one(X[row])
             except BadExample as error:
                 refuse(row, error)
                 continue
             if weights is not None:
-                weights[row] = self.master.weights(awake)
+                weights[row] = self.master.weights_for(X[row])
 
 
 def runs(flags: NDArray[np.bool_]) -> Iterator[tuple[slice, bool]]:

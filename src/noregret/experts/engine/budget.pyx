@@ -1,0 +1,250 @@
+"""The average of experts, and a budget for being worse than it.
+
+In round t the forecast is a + θ·(b − a), with a the average and b the mixture that is shielded. Let
+A be the sum of the average's losses, each times α = 0.065 in the first ten rounds and 0.005 after
+them; D the loss paid beyond the average; G = A − D; and δ = |b − a|. Then θ is the largest number up
+to 1 with
+
+    2·e·θδ + (θδ)² − α·e² ≤ G  for all errors e ≤ 1.5·E    for the square loss,
+    1.5·H·θδ ≤ G                                            for others,
+
+or 0 if G ≤ 0. E is the largest error of the average so far, H the largest |loss of b − loss of a|/δ.
+Before the first of these, θ is 0. For the log loss ln 2 is added to A, and θ is 1 − e^−G. If losses
+are given, not forecasts, δ is 1.
+
+If the loss is convex, the loss beyond that of the average is at most A + j after every round,
+whatever the outcomes. Here j is the largest amount by which a single round exceeded what was left of
+A, among the rounds with an error above 1.5·E, or a |loss of b − loss of a|/δ above 1.5·H, as they
+were before; it is 0 if there are none, and for the log loss.
+
+Proof. For the square loss, moving from a by θδ loses at most 2·e·θδ + (θδ)² more, with e = |a − y|,
+and A grows by α·e². For others it loses at most θ·(loss of b − loss of a), by convexity; for the log
+loss at most −ln(1 − θ) = G. So unless the round is one of those that count in j, D becomes at most A
+if it was, and stays if G ≤ 0. After a round that counts in j, θ is 0 until A exceeds D. So the
+largest of them alone counts. Losses below 0 add nothing to A.
+"""
+
+from libc.math cimport INFINITY, NAN, expm1, fabs, isnan, log, sqrt
+
+import numpy as np
+
+cimport numpy as cnp
+
+from noregret.base.compiled.losses cimport Loss, log_value
+
+from noregret import limits
+from noregret.base.compiled.losses import find_loss
+from noregret.checks import state_numbers
+
+cnp.import_array()
+
+# The parts of the average's loss that may be lost beyond it: always, and more at first.
+cdef double PART = 0.005, EARLY_PART = 0.06
+cdef long long EARLY_ROUNDS = 10
+# What may be lost beyond the average with the log loss, besides: half of the weight goes to it at first.
+cdef double START = log(2)
+# Errors and slopes may exceed the largest so far by this factor.
+cdef double MARGIN = 1.5
+# Forecasts that are nearer to each other, relative to their size, differ in their losses by rounding.
+cdef double MIN_DISTANCE = 1e-9
+cdef double MAX_LOSS = limits.MAX_EXPERT_LOSS
+FRESH = {"rounds": 0, "average": 0.0, "allowed": 0.0, "beyond": 0.0, "slope": 0.0, "jump": 0.0, "moved": 0.0, "trust": 0.0}
+
+
+cdef class Budget:
+    """The loss beyond the average that is still allowed, and the trust in the mixture.
+
+    Parameters
+    ----------
+    loss, loss_parameter
+        The loss of a forecast.
+    """
+
+    cdef Loss cost
+    cdef bint square, logarithmic
+    cdef readonly long long rounds
+    # The sum of the average's losses, the part of it that may be lost beyond it, the loss paid
+    # beyond it, the steepest slope (for the square loss the largest error), the largest jump j, the loss paid minus that of the mixture that
+    # is shielded, and θ of the latest round.
+    cdef readonly double average, allowed, beyond, slope, jump, moved, trust
+
+    def __init__(self, loss: Any = "square", loss_parameter: float | None = None):
+        self.cost = find_loss(loss, loss_parameter)
+        self.square = self.cost.table.python == NULL and self.cost.name == "square"
+        self.logarithmic = self.cost.table.value == log_value
+
+    @property
+    def limit(self) -> float:
+        """The loss that is never exceeded."""
+        return self.average + self.allowed + self.jump + (START if self.logarithmic else 0.0)
+
+    def trust_in(self, mixed: float, average: float, given: bool = False) -> float:
+        """Return θ for the forecasts of the mixture and of the average; or before losses are given."""
+        return self.theta(fabs(mixed - average), given)
+
+    def moved_to(self, mixed: float, average: float) -> float:
+        """Return the forecast between the mixture's and the average's."""
+        return moved_by(mixed, average, self.theta(fabs(mixed - average), False))
+
+    cdef double theta(self, double distance, bint given) noexcept nogil:
+        cdef double left = self.allowed - self.beyond, steep = MARGIN * self.slope, part = self.part(), step
+        if given:
+            distance = 1
+        elif distance == 0:
+            return 1.0
+        if self.logarithmic and not given:
+            return -expm1(-max(0.0, START + left))
+        if not left > 0 or steep == 0:
+            return 0.0
+        if not self.square or given:
+            step = left / steep
+        else:
+            # The worst error is the largest, or already one at which A grows as fast as the loss.
+            step = sqrt(left / (1 + 1 / part))
+            if step >= part * steep:
+                left += part * steep * steep
+                step = left / (steep + sqrt(steep * steep + left))
+        return 1.0 if step >= distance else step / distance
+
+    def spend(self, cnp.ndarray mixed: Floats, cnp.ndarray average: Floats, y: Floats | None) -> Floats:
+        """Move forecasts of a mixture towards the average, in place; return θ of each row, and what that cost.
+
+        Parameters
+        ----------
+        mixed
+            The forecasts of the mixture; or its losses.
+        average
+            Those of the average.
+        y
+            The outcomes; None if losses are given.
+        """
+        cdef Py_ssize_t t, rows = len(mixed)
+        cdef cnp.ndarray made = np.empty((2, rows))
+        cdef double* said = <double*> cnp.PyArray_DATA(mixed)
+        cdef const double* plain = <const double*> cnp.PyArray_DATA(average)
+        cdef double* trust = <double*> cnp.PyArray_DATA(made)
+        cdef double* moved = trust + rows
+        cdef const double* outcomes = NULL
+        if y is not None:
+            outcomes = <const double*> cnp.PyArray_DATA(<cnp.ndarray> y)
+        for t in range(rows):
+            trust[t] = self.theta(fabs(said[t] - plain[t]), outcomes == NULL)
+            moved[t] = self.step(&said[t], plain[t], trust[t], outcomes[t] if outcomes != NULL else 0.0, outcomes == NULL)
+        self.cost.checked(0)
+        return made
+
+    cdef double step(self, double* said, double average, double theta, double y, bint given) noexcept nogil:
+        """Play a round: move the forecast towards the average; return what that cost."""
+        cdef double b = said[0], distance = 1.0 if given else fabs(b - average), own, slope
+        cdef double paid = self.loss_of(b, y, given), plain = self.loss_of(average, y, given)
+        if theta < 1:
+            said[0] = moved_by(b, average, theta)
+            own = self.loss_of(said[0], y, given)
+        else:
+            own = paid
+        if self.square and not given:
+            slope = sqrt(plain)
+        else:
+            slope = fabs(paid - plain) / distance if distance > 0 else 0.0
+        self.beyond += own - plain
+        self.allowed += self.part() * max(0.0, plain)
+        if slope > MARGIN * self.slope and (given or not self.logarithmic):
+            self.jump = max(self.jump, self.beyond - self.allowed)
+        if given or distance > MIN_DISTANCE * fabs(average):
+            self.slope = max(self.slope, min(MAX_LOSS, slope))
+        self.average += plain
+        self.moved += own - paid
+        self.trust = theta
+        self.rounds += 1
+        return own - paid
+
+    cdef double part(self) noexcept nogil:
+        """Return the part of the average's loss in the next round that may be lost beyond it."""
+        return PART + (EARLY_PART if self.rounds < EARLY_ROUNDS else 0.0)
+
+    cdef double loss_of(self, double x, double y, bint given) noexcept nogil:
+        return x if given else min(MAX_LOSS, self.cost.table.value(&self.cost.table, x, y))
+
+    def get_state(self) -> dict[str, Any]:
+        """Return the numbers of the state."""
+        return {name: getattr(self, name) for name in FRESH}
+
+    def set_state(self, numbers: dict[str, Any]) -> None:
+        """Restore a state; raise ValueError if it is invalid."""
+        state_numbers(numbers, FRESH, ("average", "beyond", "moved"))
+        self.rounds, self.average, self.allowed = numbers["rounds"], numbers["average"], numbers["allowed"]
+        self.beyond, self.slope, self.jump = numbers["beyond"], numbers["slope"], numbers["jump"]
+        self.moved, self.trust = numbers["moved"], numbers["trust"]
+
+
+cdef double moved_by(double mixed, double average, double theta) noexcept nogil:
+    return mixed if theta >= 1 else average + theta * (mixed - average)
+
+
+def charge(cnp.ndarray total: Floats, cnp.ndarray X: Floats, cnp.ndarray moved: Floats, extra: Floats | None = None) -> None:
+    """Add to the total of each expert what every row costs if it is awake, or its own number in that row.
+
+    Parameters
+    ----------
+    total
+        Filled in, row by row, so that it does not matter how rows come in blocks.
+    X
+        Rows of forecasts, NaN if missing.
+    moved
+        The cost of each row.
+    extra
+        Other costs of some forecasts, NaN for the rest.
+    """
+    cdef Py_ssize_t t, i, rows = X.shape[0], n = X.shape[1]
+    cdef double* sums = <double*> cnp.PyArray_DATA(total)
+    cdef const double* x = <const double*> cnp.PyArray_DATA(X)
+    cdef const double* costs = <const double*> cnp.PyArray_DATA(moved)
+    cdef const double* others = NULL
+    if extra is not None:
+        others = <const double*> cnp.PyArray_DATA(<cnp.ndarray> extra)
+    for t in range(rows):
+        for i in range(n):
+            if others != NULL and not isnan(others[t * n + i]):
+                sums[i] += others[t * n + i]
+            elif not isnan(x[t * n + i]):
+                sums[i] += costs[t]
+
+
+def averages(cnp.ndarray X: Floats, cnp.ndarray shares: Floats, cnp.ndarray others: Floats) -> Floats:
+    """Return the mean of each row without NaN, weighted by shares; within the range of the row.
+
+    Parameters
+    ----------
+    X
+        Rows of forecasts, NaN if missing.
+    shares
+        The weight of each column; 0 for those left out.
+    others
+        The weights in rows where all others are missing.
+    """
+    cdef Py_ssize_t t, i, rows = X.shape[0], n = X.shape[1]
+    cdef cnp.ndarray made = np.empty(rows)
+    cdef const double* x = <const double*> cnp.PyArray_DATA(X)
+    cdef double* out = <double*> cnp.PyArray_DATA(made)
+    cdef const double* first = <const double*> cnp.PyArray_DATA(shares)
+    cdef const double* second = <const double*> cnp.PyArray_DATA(others)
+    for t in range(rows):
+        out[t] = average_of(x + t * n, first, n)
+        if isnan(out[t]):
+            out[t] = average_of(x + t * n, second, n)
+    return made
+
+
+cdef double average_of(const double* x, const double* shares, Py_ssize_t n) noexcept nogil:
+    """Return a weighted mean; NaN if all are missing."""
+    cdef Py_ssize_t i
+    cdef double sum = 0, total = 0, low = INFINITY, high = -INFINITY
+    for i in range(n):
+        if not isnan(x[i]):
+            low, high = min(low, x[i]), max(high, x[i])
+            sum += shares[i] * x[i]
+            total += shares[i]
+    if not total > 0:
+        return NAN
+    sum /= total
+    return low if sum < low else high if sum > high else sum
