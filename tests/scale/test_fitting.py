@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import noregret as nr
-from noregret import streams
+from noregret import scale, streams
 from noregret.batch import LinearRegression, OnlineToBatch, Ridge
 from noregret.errors import NoRegretError, WrongUsage
 from noregret.scale import Processes, fit
@@ -108,6 +108,38 @@ def test_a_bad_row_is_named_by_file_and_line(tmp_path: Path) -> None:
     with pytest.raises(NoRegretError) as error:
         fitted(Ridge(), read(paths), Inline(2), BLOCK)
     assert (error.value.file, error.value.line) == (str(paths[1]), 501)
+
+
+@pytest.mark.usefixtures("small_parts")
+@pytest.mark.parametrize(
+    "job",
+    [
+        lambda stream: fitted(Ridge(), stream, Inline(2), BLOCK),
+        lambda stream: scale.play(nr.Vaw(), stream, shards=3, pool=Inline(2)),
+    ],
+)
+def test_a_row_that_a_learner_refuses_is_named_by_file_and_line(job: Any, tmp_path: Path) -> None:
+    paths = made("files", tmp_path)
+    for line in (3, 400, 500):
+        text = paths[1].read_text()
+        lines = text.splitlines()
+        lines[line - 1] = lines[line - 1].rpartition(",")[0] + ",1e160"
+        paths[1].write_text("\n".join(lines) + "\n")
+        with pytest.raises(NoRegretError, match="below 1e") as error:
+            job(read(paths))
+        assert (error.value.file, error.value.line) == (str(paths[1]), line)
+        paths[1].write_text(text)
+
+
+def test_files_without_rows_tell_nothing_of_how_to_read(tmp_path: Path) -> None:
+    rows = [f"2024-01-{day + 1:02},{day}" for day in range(28)]
+    (tmp_path / "a.csv").write_text("\n".join(["day,sold", *rows]) + "\n")
+    (tmp_path / "b.csv").write_text("day,sold\n")
+    alone, both = (
+        fit(Ridge(), [tmp_path / name for name in names], "sold", pool=Inline(2))
+        for names in (["a.csv"], ["a.csv", "b.csv"])
+    )
+    assert both.weights.tolist() == alone.weights.tolist()
 
 
 def test_what_workers_cannot_share_is_refused(tmp_path: Path) -> None:

@@ -21,6 +21,7 @@ from noregret.base.model_file import dumps, loads
 from noregret.errors import NoRegretError, WrongUsage
 from noregret.experts.members import LearningMember
 from noregret.proof.game.play_blocks import acquaint, play_block, score_part
+from noregret.scale.parts import as_given
 from noregret.scale.row_files import Stored, stored, write
 from noregret.scale.work_folder import Interrupted
 from noregret.streams.addresses import Address
@@ -213,12 +214,12 @@ def played(task: Entry) -> None:
                 file.add(np.ascontiguousarray(found).data)
                 rows += len(found)
                 if error is not None:
-                    retired = str(named(error, task))
+                    retired = str(as_given(error, task.paths, task.given))
                     break
                 if block.faults and task.options.on_error == "stop":
                     raise block.faults[0].error
         except NoRegretError as error:
-            raise by_worker(named(error, task), task) from None
+            raise by_worker(as_given(error, task.paths, task.given), task) from None
         finally:
             reading.close()
         scores: Floats = np.zeros(0)
@@ -252,13 +253,6 @@ def check_plain(block: Block) -> None:
             "masters take every row as equally important, without initial predictions",
             "leave these out, or use one learner",
         ).at(block.place_of(0))
-
-
-def named(error: NoRegretError, task: Entry) -> NoRegretError:
-    """Return an error that names its file as the user does."""
-    if error.file in task.paths:
-        error.file = task.given[task.paths.index(error.file)]
-    return error
 
 
 def by_worker(error: NoRegretError, task: Entry) -> NoRegretError:

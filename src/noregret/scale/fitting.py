@@ -161,7 +161,7 @@ def summed(task: tuple[Summed, NumberedBlocks]) -> dict[Key, Node]:
             with game.intake.recorded():
                 _, played = play_block(game.intake.learner, reading, block)
             if played.error is not None:
-                raise blocks.survey.named(played.error)
+                raise played.error
             method._adopt(game)
             yield number, method
 

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
 
 from numpy.typing import NDArray
 
-from noregret.errors import NoRegretError, WrongUsage
+from noregret.errors import NoRegretError, Place, WrongUsage
 from noregret.streams.addresses import Address
 from noregret.streams.open_file import BLOCK, binary, is_remote, size_of, stamp_of
 from noregret.streams.options import Options
@@ -102,6 +102,13 @@ class Data:
             cure = "start again once nothing writes to it"
             raise NoRegretError(what, cure, file=self.given[part.file])
 
+    def place(self, part: Part, place: Place) -> Place:
+        """Return a place in a part, with the file as the user names it and lines from its start."""
+        line = place.line
+        if line is not None:
+            line += lines_before(self.paths[part.file], part.start)
+        return place._replace(file=self.given[part.file], line=line)
+
     @property
     def size(self) -> int:
         """The bytes of all files."""
@@ -166,16 +173,30 @@ def row_parts(number: int, path: str) -> list[Part]:
     return found
 
 
-def located(error: NoRegretError, data: Data, part: Part) -> NoRegretError:
-    """Return an error that names the file as the user does, and counts lines from its start."""
-    path = data.paths[part.file]
-    if error.file != path:
-        return error
-    error.file = data.given[part.file]
-    if error.line is not None and part.start:
-        with binary(path) as file:
-            left = part.start
-            while left and (text := file.read(min(left, BLOCK))):
-                error.line += text.count(b"\n")
-                left -= len(text)
+def as_given(error: NoRegretError, paths: Sequence[str], given: Sequence[str]) -> NoRegretError:
+    """Return an error that names files as the user does, by their paths, in its words too."""
+    for path, name in zip(paths, given, strict=True):
+        error.what = error.what.replace(path, name)
+        if error.file == path:
+            error.file = name
     return error
+
+
+def located(error: NoRegretError, data: Data, part: Part) -> NoRegretError:
+    """Return an error that names files as the user does, and counts lines from a file's start."""
+    own = error.file == data.paths[part.file]
+    as_given(error, data.paths, data.given)
+    if own and error.line is not None:
+        error.line += lines_before(data.paths[part.file], part.start)
+    return error
+
+
+def lines_before(path: str, start: int) -> int:
+    """Return the number of lines in the first bytes of a file."""
+    lines, left = 0, start
+    if start:
+        with binary(path) as file:
+            while left and (text := file.read(min(left, BLOCK))):
+                lines += text.count(b"\n")
+                left -= len(text)
+    return lines

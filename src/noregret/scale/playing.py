@@ -221,7 +221,7 @@ def shard_of(task: Rows) -> tuple[Shard, bytes]:
         for block, _ in task.survey.blocks([size for size in sizes if size], task.skip):
             _, done = play_block(learner, reading, widened(block, reading.features))
             if done.error is not None:
-                raise task.survey.named(done.error)
+                raise done.error
     return Shard.of(game), dumps(learner)
 
 

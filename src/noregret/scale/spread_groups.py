@@ -250,8 +250,14 @@ class SpreadGrouping(Grouping):
             raise bad.error
         done = list(map(Stored, files))
         if self.record is not None:
-            ways = [tuple(each.facts["transforms"]) for each in done]
-            check_alike(reading.transforms, ways, [data.given[part.file] for part in parts])
+            check_alike(
+                reading.transforms,
+                (
+                    (tuple(each.facts["transforms"]), data.given[part.file])
+                    for part, each in zip(parts, done, strict=True)
+                    if len(each["y"])
+                ),
+            )
         names, places = merged(reading.vocabulary.names(), [each.facts["names"] for each in done])
         if reading.options.hash is None:
             check_values(names)

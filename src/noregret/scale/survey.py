@@ -9,6 +9,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import accumulate, count
 from typing import Any
 
@@ -18,7 +19,7 @@ from numpy.typing import NDArray
 from noregret.base.positions import Positions
 from noregret.errors import NoRegretError, Place, Use, WrongUsage
 from noregret.limits import INTERCEPT
-from noregret.scale.parts import Data, located, parts_of
+from noregret.scale.parts import Data, parts_of
 from noregret.scale.pool import Pool
 from noregret.scale.row_files import moved, rows_in
 from noregret.streams.block import Block, Sparse, only
@@ -146,6 +147,7 @@ class Survey:
                         continue
                     rows = part_of(rows, skip, len(rows))
                     skip = 0
+                    rows = replace(rows, place_of=partial(place_of, self.data, part, rows))
                     if isinstance(rows.X, Sparse) and len(places):
                         inner = slice(int(rows.X.starts[0]), int(rows.X.starts[-1]))
                         X = Sparse(
@@ -163,7 +165,7 @@ class Survey:
         dense = "X" in arrays
         X = arrays["X"] if dense else Sparse(arrays["starts"], arrays["indices"], arrays["data"])
 
-        def place_of(row: int) -> Place:
+        def place(row: int) -> Place:
             at = bisect_right(ends, row)
             return blocks[at].place_of(row - (ends[at - 1] if at else 0))
 
@@ -177,19 +179,13 @@ class Survey:
         columns = self.columns
         if dense and columns.named:
             columns = replace(columns, known=columns.known[: arrays["X"].shape[1]])
-        return Block(X, y, place_of, {}, booleans=booleans), columns
+        return Block(X, y, place, {}, booleans=booleans), columns
 
     def feature_names(self, count: int) -> Sequence[str] | None:
         """Return the names of columns without names, as users know them; None if they have some."""
         if self.columns.named:
             return None
         return Positions(count, [INTERCEPT] if self.columns.options.intercept else ())
-
-    def named(self, error: NoRegretError) -> NoRegretError:
-        """Return an error that names its file as the user does, and counts lines from its start."""
-        for part in self.parts:
-            located(error, self.data, part)
-        return error
 
 
 @dataclass(frozen=True)
@@ -207,6 +203,11 @@ class NumberedBlocks:
         found = self.survey.blocks([self.rows] * self.count, self.skip)
         for number, (block, columns) in enumerate(found, self.number):
             yield number, block, columns
+
+
+def place_of(data: Data, part: Part, rows: Block, row: int) -> Place:
+    """Return the place of a row, of those that were read from a part, in its file."""
+    return data.place(part, rows.place_of(row))
 
 
 def part_of(block: Block, start: int, stop: int) -> Block:
@@ -254,8 +255,14 @@ def surveyed(stream: Stream, pool: Pool) -> Survey:
         except Indivisible:
             continue
     transforms = reading.transforms
-    files = [stream.paths[part.file] for part in parts]
-    check_alike(transforms, [each.transforms for each in found], files)
+    check_alike(
+        transforms,
+        (
+            (each.transforms, stream.paths[part.file])
+            for part, each in zip(parts, found, strict=True)
+            if each.rows
+        ),
+    )
     names = reading.vocabulary.names(0)
     known = dict(zip(names, count(), strict=False))
     places = [
@@ -268,11 +275,12 @@ def surveyed(stream: Stream, pool: Pool) -> Survey:
     return Survey(here, parts, ends, columns, len(names), places, transforms, reading.stream.target)
 
 
-def check_alike(
-    transforms: tuple[str, ...], found: Sequence[tuple[str, ...]], files: Sequence[str]
-) -> None:
-    """Raise an error if a part was read in another way than the first rows."""
-    for each, file in zip(found, files, strict=True):
+def check_alike(transforms: tuple[str, ...], found: Iterable[tuple[tuple[str, ...], str]]) -> None:
+    """Raise an error if a part, of which the file is given, was read unlike the first rows.
+
+    Parts without rows tell nothing of how rows would be read: leave them out.
+    """
+    for each, file in found:
         if each != transforms:
             other = sorted({*each} ^ {*transforms})
             raise NoRegretError(

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from noregret.app.commands.outputs import Outputs
 from noregret.app.commands.printing import screen, show
 from noregret.app.commands.tournament.deciding import Contender, decided
-from noregret.errors import NoRegretError, WrongUsage
+from noregret.errors import BadExample, NoRegretError, WrongUsage
 from noregret.hindsight.proofs.answer import USUAL, Limits
 from noregret.proof.certificates.issue import LostDigits
 from noregret.proof.game.shards import Sharded, ShardsGame
@@ -58,6 +58,8 @@ class ShardsRun:
         try:
             Sharded(learner)
             game = play(learner, stream, shards=self.shards, pool=pool)
+        except BadExample:
+            raise
         except ValueError as error:
             raise WrongUsage(f"--shards: {error}") from None
         certificate = None
