@@ -7,10 +7,11 @@ A forecast is *absurd* if it lies far outside the outcomes so far, and its colum
 after t outcomes between ``low`` and ``high``. The scale s is the largest of their range; of the
 lower quartiles of the errors in a row, among the first hundred rows (not the medians: an absurd
 forecast spoils the average and others derived from it); and of max(|low|, |high|)/(10·t), as the
-first outcomes may be equal. A column that lies outside in more than half of its rows is biased, or
-in another unit: it is never absurd. If fewer than half of the forecasts of a row would be left,
-none is absurd: the outcomes may be about to jump. Numbers that no master accepts are left for it to
-refuse.
+first outcomes may be equal. A column that lies outside in more than four fifths of its rows is
+biased, or in another unit: it is never absurd. (With half of them, a learner that diverges would be
+back with its whole weight once it has been outside as long as inside.) If fewer than half of the
+forecasts of a row would be left, none is absurd: the outcomes may be about to jump. Numbers that no
+master accepts are left for it to refuse.
 """
 
 from __future__ import annotations
@@ -32,6 +33,8 @@ FACTOR, EARLY = 5.0, 10.0
 RELATIVE = 0.1
 # Rows whose errors set the scale, besides the range of the outcomes.
 MEASURED_ROWS = 100
+# Rows outside per row inside, above which a column is biased.
+BIASED = 4.0
 FRESH = {"rows": 0, "low": 0.0, "high": 0.0, "error": 0.0}
 
 
@@ -54,7 +57,7 @@ class Plausible:
 
     def __init__(self, columns: int = 0) -> None:
         self.numbers: dict[str, Any] = dict(FRESH)
-        # Rows of each column outside the limits minus rows inside.
+        # Rows of each column outside the limits minus ``BIASED`` times those inside.
         self.balance = np.zeros(columns)
 
     def absurd(
@@ -79,9 +82,10 @@ class Plausible:
             outside &= np.abs(X) <= MAX_VALUE
             if not outside.any():
                 if learn:
-                    self.balance = self.balance - np.count_nonzero(~np.isnan(X[~np.isnan(y)]), 0)
+                    inside = np.count_nonzero(~np.isnan(X[~np.isnan(y)]), 0)
+                    self.balance = self.balance - BIASED * inside
                 return outside
-            step = np.where(outside, 1.0, np.where(np.isnan(X), 0.0, -1.0))
+            step = np.where(outside, 1.0, np.where(np.isnan(X), 0.0, -BIASED))
             step[np.isnan(y)] = 0.0
             balance = np.cumsum(np.vstack([self.balance, step]), axis=0)
         if learn:
