@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -102,6 +103,21 @@ def test_another_start_is_found(tmp_path: Path) -> None:
         pass
     with pytest.raises(ServiceError, match="it began with an untrained model"):
         Service(ones[0], tmp_path / "plain.db")
+
+
+def test_a_start_may_not_be_hidden_where_no_theorem_tells_of_it(tmp_path: Path) -> None:
+    start = nr.PassiveAggressive("pa-ii")
+    for k in range(20):
+        start.learn_one({"a": k / 5}, k % 2)
+    with Service(start, tmp_path / "s.db") as service:
+        for k in range(20):
+            service.learn({"a": k / 5}, k % 2)
+        certificate = service.certificate()
+        service.export(tmp_path / "rows.jsonl")
+    assert certificate.theorem is None
+    assert nr.verify(certificate, tmp_path / "rows.jsonl", start=start).confirmed
+    hidden = nr.verify(replace(certificate, start=None), tmp_path / "rows.jsonl", start=start)
+    assert [line.name for line in hidden.failed] == ["learner.start"]
 
 
 def test_keys_start_from_the_model_and_are_evicted(tmp_path: Path) -> None:

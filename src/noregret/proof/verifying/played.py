@@ -19,6 +19,8 @@ from noregret.proof.verifying.verification import Line
 
 TRAINED = "The learner was trained before this game: give the model that it started from (--start)"
 
+UNNAMED = "it does not say that the learner was trained before"
+
 
 def equal(judge: Judge, path: str, stated: Any, found: Any) -> Line:
     """Compare values that must be equal."""
@@ -33,9 +35,14 @@ def sealed(judge: Judge, path: str, stated: Any, found: Any) -> Line:
 
 
 def start(judge: Judge, path: str, stated: Any, found: Any) -> Line | None:
-    """Compare the model that the learner started from; older certificates do not name it."""
-    if stated is MISSING:
+    """Compare the model that the learner started from.
+
+    Older certificates do not name it, but those with a theorem tell the rounds learned before.
+    """
+    if stated is MISSING and (found is MISSING or judge.replay.stated.theorem is not None):
         return None
+    if stated is MISSING:
+        return Line(path, "untrained", f"after {found['rounds']:,} rounds", False, UNNAMED)
     told = f"{stated['digest']} after {stated['rounds']:,} rounds"
     if found is MISSING:
         return Line(path, told, "untrained", False, TRAINED)
