@@ -61,8 +61,12 @@ def noregret_linear(far: Floats, mic: Floats, rate: int) -> Floats:
     return np.asarray(Canceller(rate, tail=TAIL, suppress=False).process_many(far, mic))
 
 
-def noregret_learned(far: Floats, mic: Floats, rate: int) -> Floats:
-    return np.asarray(Canceller(rate, tail=TAIL, suppressor="learned").process_many(far, mic))
+def noregret_rules(far: Floats, mic: Floats, rate: int) -> Floats:
+    return np.asarray(Canceller(rate, tail=TAIL, suppressor="rules").process_many(far, mic))
+
+
+def noregret_denoise(far: Floats, mic: Floats, rate: int) -> Floats:
+    return np.asarray(Canceller(rate, tail=TAIL, denoise=True).process_many(far, mic))
 
 
 def one_filter(far: Floats, mic: Floats, rate: int) -> Floats:

@@ -55,17 +55,19 @@ FLITE = (("awb", "slt"), ("rms", "kal16"))
 NOISES = (0.0, 0.5, 1.0)
 
 
-def double_talk(count: int = 100, *, judging: bool = False) -> list[Clip]:
+def double_talk(
+    count: int = 100, *, judging: bool = False, noise: tuple[float, float] = (20, 60)
+) -> list[Clip]:
     """Return clips of 4 to 8 seconds in which both talk.
 
     The far end talks throughout, the near end from a random moment in the first third, 10 dB
-    fainter than its echo to 15 dB louder, with noise 20 to 60 dB below it. In four of ten the
+    fainter than its echo to 15 dB louder, with noise some decibels below it. In four of ten the
     loudspeaker distorts lightly.
     """
-    return list(talk(count, judging))
+    return list(talk(count, judging, noise))
 
 
-def talk(count: int, judging: bool) -> Iterator[Clip]:
+def talk(count: int, judging: bool, below: tuple[float, float]) -> Iterator[Clip]:
     said, rooms = voices(judging), list(boxes(judging))
     for k in range(count):
         random = np.random.default_rng((k, judging))
@@ -80,7 +82,7 @@ def talk(count: int, judging: bool) -> Iterator[Clip]:
         echo = np.concatenate([np.zeros(late), convolved(played, echo_path)])[:size]
         near = convolved(near, near_path)[:size]
         echo *= loudness(near) / loudness(echo) * 10 ** (-random.uniform(-10, 15) / 20)
-        noise = hiss(size, random) * loudness(near) * 10 ** (-random.uniform(20, 60) / 20)
+        noise = hiss(size, random) * loudness(near) * 10 ** (-random.uniform(*below) / 20)
         mic = near + echo + noise
         gain = random.uniform(0.1, 0.9) / np.abs(mic).max()
         name = f"talk {'judged ' if judging else ''}{k}"

@@ -19,7 +19,7 @@ sys.path.insert(0, str(ROOT))
 
 from benchmarks._echo_clips import Clip, recorded  # noqa: E402
 from benchmarks._echo_ear import intelligibility, quality  # noqa: E402
-from benchmarks._echo_peers import Floats, noregret_learned  # noqa: E402
+from benchmarks._echo_peers import Floats, noregret_denoise, noregret_rules  # noqa: E402
 from benchmarks._echo_talk import double_talk  # noqa: E402
 from benchmarks._pages import fill, table  # noqa: E402
 from benchmarks.echo import OURS, Bench, Figure, after_3_seconds, echo_left  # noqa: E402
@@ -27,13 +27,13 @@ from noregret.echo import measures  # noqa: E402
 from noregret.echo.frames import near_only  # noqa: E402
 
 PAGE = ROOT / "docs" / "echo.md"
-LEARNED = "noregret, learned"
+OPTIONS = {"noregret, rules": noregret_rules, "noregret, denoise": noregret_denoise}
 
 
 def main() -> None:
     """Measure all and fill the page."""
     clips, bench = recorded(), Bench()
-    bench.cancellers = OURS | {LEARNED: noregret_learned} | bench.cancellers
+    bench.cancellers = OURS | OPTIONS | bench.cancellers
     if not clips:
         raise SystemExit("NOREGRET_DATA names no folder with echo/*_far.wav")
     real = [clip for clip in clips if clip.name.startswith("real_farend")]
@@ -54,13 +54,14 @@ def main() -> None:
     rows.append(["the microphone", *(f"{np.nanmean(each):.1f}" for each in before)])
     headings = ["dB, on average", *(heading for heading, _, _ in columns)]
     fill(PAGE, "figures", table(headings, rows, figures=True))
-    fill(PAGE, "by ear", by_ear(bench))
-
-
-def by_ear(bench: Bench) -> str:
-    """Return the table of double talk, on clips that no setting was chosen by."""
-    clips = double_talk(60, judging=True)
     bench.cancellers["the microphone"] = lambda far, mic, rate: mic
+    fill(PAGE, "by ear", by_ear(bench, "both talk", double_talk(60, judging=True)))
+    noisy = double_talk(40, judging=True, noise=(0, 20))
+    fill(PAGE, "in noise", by_ear(bench, "both talk in noise", noisy))
+
+
+def by_ear(bench: Bench, what: str, clips: list[Clip]) -> str:
+    """Return a table of double talk."""
     heard: dict[str, tuple[Floats, Floats]] = {}
     for name in bench.cancellers:
         if name != "padasip NLMS":  # too slow for so many
@@ -80,7 +81,7 @@ def by_ear(bench: Bench) -> str:
         for name, (stoi, pesq) in heard.items()
     ]
     against = "worst against our filter's"
-    headings = [f"both talk, {len(clips)} clips", "STOI", against, "0.01 below it", "PESQ"]
+    headings = [f"{what}, {len(clips)} clips", "STOI", against, "0.01 below it", "PESQ"]
     return table(headings, rows, figures=True)
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
@@ -63,6 +65,12 @@ def ways_from_far(far: Floats, seed: int) -> dict[str, Floats]:
     }
 
 
+SETTINGS: list[dict[str, Any]] = [
+    {},
+    {"suppress": False},
+    {"suppressor": "rules"},
+    {"denoise": True},
+]
 SOUNDS, WAYS = sorted(kinds_of_sound(RATE, 0)), sorted(ways_from_far(np.zeros(RATE), 0))
 
 
@@ -71,16 +79,16 @@ SOUNDS, WAYS = sorted(kinds_of_sound(RATE, 0)), sorted(ways_from_far(np.zeros(RA
     st.sampled_from(SOUNDS),
     st.sampled_from(WAYS),
     st.sampled_from([0.0, 0.1, 1.0]),
-    st.booleans(),
+    st.sampled_from(SETTINGS),
     st.integers(0, 9999),
 )
 def test_whatever_it_hears_it_is_never_louder_and_never_not_a_number(
-    first: str, near: str, way: str, share: float, suppress: bool, seed: int
+    first: str, near: str, way: str, share: float, settings: dict[str, Any], seed: int
 ) -> None:
     far = kinds_of_sound(RATE, seed)[first]
     mic = ways_from_far(far, seed)[way] + share * kinds_of_sound(RATE, seed + 1)[near]
     mic = mic.clip(-32, 32)
-    canceller = Canceller(RATE, tail=0.05, max_delay=0.2, suppress=suppress)
+    canceller = Canceller(RATE, tail=0.05, max_delay=0.2, **settings)
     sent = canceller.process_many(far, mic)
     for out in (sent, canceller.linear):
         assert np.isfinite(out).all()

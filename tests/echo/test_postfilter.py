@@ -71,7 +71,7 @@ def test_every_rate_and_block_size_removes_the_echo_and_keeps_the_near_voice(
     rate: int, block: int | None
 ) -> None:
     heard = demo_signals(8.0, rate)
-    canceller = Canceller(rate, suppressor="learned", block=block)
+    canceller = Canceller(rate, block=block)
     clean = canceller.process_many(heard.far, heard.mic)
     alone, near = (slice(round(a * rate), round(b * rate)) for a, b in ((2.0, 2.9), (4.2, 5.2)))
     energy = [np.sum(out[alone] ** 2) for out in (canceller.linear, clean)]
@@ -84,8 +84,8 @@ def test_every_rate_and_block_size_removes_the_echo_and_keeps_the_near_voice(
 
 def test_levels_do_not_matter_and_blocks_give_the_same_bits() -> None:
     heard = demo_signals(5.0, RATE)
-    whole = Canceller(RATE, suppressor="learned").process_many(heard.far, heard.mic)
-    canceller = Canceller(RATE, suppressor="learned")
+    whole = Canceller(RATE).process_many(heard.far, heard.mic)
+    canceller = Canceller(RATE)
     size = canceller.block
     for k in range(len(whole) // size):
         part = slice(k * size, (k + 1) * size)
@@ -98,13 +98,13 @@ def test_levels_do_not_matter_and_blocks_give_the_same_bits() -> None:
 def test_two_channels_of_the_far_end() -> None:
     heard = demo_signals(8.0, RATE)
     far = np.stack([heard.far, np.random.default_rng(0).normal(0, 0.01, len(heard.far))], axis=1)
-    canceller = Canceller(RATE, channels=2, suppressor="learned")
+    canceller = Canceller(RATE, channels=2)
     clean = canceller.process_many(far, heard.mic)
     alone = slice(2 * RATE, round(2.9 * RATE))
     assert np.sum(clean[alone] ** 2) < 0.6 * np.sum(canceller.linear[alone] ** 2)
 
 
-def test_the_rules_are_the_default_and_others_are_refused() -> None:
-    assert Canceller(RATE).params["suppressor"] == "rules"
+def test_the_network_is_the_default_and_others_are_refused() -> None:
+    assert Canceller(RATE).params["suppressor"] == "learned"
     with pytest.raises(ValueError, match="suppressor"):
         Canceller(RATE, suppressor="none")

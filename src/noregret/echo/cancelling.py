@@ -37,7 +37,8 @@ def cancel_file(
     *,
     tail: float = 0.256,
     suppress: bool = True,
-    suppressor: str = "rules",
+    suppressor: str = "learned",
+    denoise: bool = False,
     channel: int | None = None,
     rate: int | None = None,
     certify: bool = True,
@@ -60,7 +61,9 @@ def cancel_file(
     suppress
         If True, the residual suppressor follows the linear filter.
     suppressor
-        ``"rules"`` or ``"learned"``, as for ``Canceller``.
+        ``"learned"`` or ``"rules"``, as for ``Canceller``.
+    denoise
+        If True, reduce stationary noise too.
     channel
         The microphone channel to use, counted from 1, if the file has several.
     rate
@@ -96,6 +99,7 @@ def cancel_file(
         channels=played.channels,
         suppress=suppress,
         suppressor=suppressor,
+        denoise=denoise,
         certify=certify,
     )
     kind = format_for(out, heard, rate)
@@ -110,7 +114,7 @@ def cancel_file(
             work.take(from_far.read(size), from_mic.read(size)[:, 0])
             if told is not None:
                 told(work.frames / rate, from_mic.frames / rate)
-    result = work.result(notes(played, heard, rate, to))
+    result = work.result(notes(played, heard, rate, to, denoise))
     return replace(result, notes=(*result.notes, *doubts(result, work)))
 
 
@@ -172,11 +176,14 @@ def check_channels(far: Sound, mic: Sound) -> None:
         )
 
 
-def notes(far: Sound, mic: Sound, rate: int, out: Writing) -> list[str]:
+def notes(far: Sound, mic: Sound, rate: int, out: Writing, denoise: bool) -> list[str]:
     """Return notes about the files for the user."""
     told = []
     if far.silent:
-        told.append("The far end is silent: there is no echo, and the output is the microphone's.")
+        told.append(
+            "The far end is silent: there is no echo, and "
+            + ("only noise is reduced." if denoise else "the output is the microphone's.")
+        )
     if mic.silent:
         told.append("The microphone is silent: there is nothing to hear, nor in the output.")
     for name, sound in (("far end", far), ("microphone", mic)):

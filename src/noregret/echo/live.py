@@ -127,7 +127,8 @@ def cancel_live(
     *,
     tail: float = 0.256,
     suppress: bool = True,
-    suppressor: str = "rules",
+    suppressor: str = "learned",
+    denoise: bool = False,
     rate: int | None = None,
     certify: bool = True,
     input: str | None = None,
@@ -142,7 +143,7 @@ def cancel_live(
         The file to play.
     out
         The file to write; Ctrl-C ends the recording, and what was recorded so far is written.
-    tail, suppress, suppressor, certify
+    tail, suppress, suppressor, denoise, certify
         As for ``cancel_file``.
     rate
         Samples per second of the devices; by default that of the file, at most 48,000.
@@ -163,6 +164,7 @@ def cancel_live(
         channels=played.channels,
         suppress=suppress,
         suppressor=suppressor,
+        denoise=denoise,
         certify=certify,
     )
     kind = format_for(out, heard, rate)

@@ -108,9 +108,9 @@ class EchoResult:
     ----------
     far, mic
         The files that were read.
-    rate, block, tail, suppress, suppressor
-        Samples per second, samples per block, seconds of echo, whether the suppressor was on, and
-        which.
+    rate, block, tail, suppress, suppressor, denoise
+        Samples per second, samples per block, seconds of echo, whether the suppressor was on,
+        which, and whether it reduced noise.
     delay
         Estimated delay of the echo in seconds; None without evidence.
     levels
@@ -138,6 +138,7 @@ class EchoResult:
     tail: float
     suppress: bool
     suppressor: str
+    denoise: bool
     delay: float | None
     levels: Levels
     response: Floats

@@ -26,7 +26,8 @@ def demonstration(
     seed: int = 0,
     tail: float = 0.256,
     suppress: bool = True,
-    suppressor: str = "rules",
+    suppressor: str = "learned",
+    denoise: bool = False,
     certify: bool = True,
     told: Callable[[float, float], None] | None = None,
 ) -> EchoResult:
@@ -38,7 +39,7 @@ def demonstration(
         The folder to write to; created if missing.
     rate, seed
         Of the simulated signals.
-    tail, suppress, suppressor, certify
+    tail, suppress, suppressor, denoise, certify
         As for ``cancel_file``.
     told
         Progress callback: called with the seconds done and the seconds in total.
@@ -56,6 +57,7 @@ def demonstration(
         tail=tail,
         suppress=suppress,
         suppressor=suppressor,
+        denoise=denoise,
         certify=certify,
         told=told,
     )

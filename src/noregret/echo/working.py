@@ -67,7 +67,7 @@ class Work:
             raise NoRegretError(str(error)) from None
         self.spent += time.perf_counter() - began
         linear = self.canceller.linear
-        if silent:  # no sample may differ
+        if silent and not self.canceller.denoise:  # no sample may differ
             clean = linear = mic
         if not np.isfinite(clean).all():
             raise NoRegretError("the canceller lost its way: please report it, with the files")
@@ -123,6 +123,7 @@ class Work:
             tail=canceller.tail,
             suppress=canceller.suppress,
             suppressor=canceller.suppressor,
+            denoise=canceller.denoise,
             delay=canceller.delay,
             levels=Levels(far, mic, linear, clean, self._alone()),
             response=np.asarray(canceller.impulse_response, dtype=np.float64),

@@ -66,7 +66,8 @@ def test_what_is_written_is_what_the_streaming_canceller_gives(place: Path, say:
     ways: dict[str, dict[str, Any]] = {
         "": {},
         "--linear": {"suppress": False},
-        "--suppressor learned": {"suppressor": "learned"},
+        "--suppressor rules": {"suppressor": "rules"},
+        "--denoise": {"denoise": True},
     }
     for options, settings in ways.items():
         code, out, err = say(*files(), *options.split())
@@ -279,7 +280,8 @@ def test_command_lines_that_make_no_sense_end_with_2(place: Path, say: Say) -> N
         ([*files(), "--seed", "1"], "--demo"),
         ([*files(), "--certificate", "c.json"], "--no-hindsight"),
         ([*files(), "--input", "1"], "--live"),
-        ([*files(), "--linear", "--suppressor", "learned"], "--suppressor"),
+        ([*files(), "--linear", "--suppressor", "rules"], "--suppressor"),
+        ([*files(), "--linear", "--denoise"], "--linear"),
         ([*files(), "--live"], "--mic"),
         (["--demo", "--mic", "mic.wav"], "--demo"),
         (["--demo", "--live"], "--live"),

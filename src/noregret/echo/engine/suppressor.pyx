@@ -1,6 +1,6 @@
 """The non-linear part of echo cancelling: the suppressor and the loudness guard."""
 
-from libc.math cimport exp, log, logf, sqrt
+from libc.math cimport M_PI, exp, expf, log, logf, sin, sqrt
 from libc.string cimport memcpy, memmove, memset
 
 import numpy as np
@@ -18,9 +18,11 @@ from noregret.echo.engine.delay cimport Store
 # the observed ones, tracked by steps of the pinball loss; steps are shorter the more the level of the
 # bands exceeds its expectation, as that means near-end speech.
 #
-# With the weights of a network, its gains are used instead: every 10 ms or so it estimates which share
-# of each band is the near speaker, from ratios of the powers of the linear part's output, of the
-# subtracted echo, of the microphone and of the expected residual. So levels do not matter to it.
+# With the weights of a network, that decides who speaks: every 10 ms or so it estimates which share of
+# each band is the near speaker, from ratios of the powers of the linear part's output, of the subtracted
+# echo, of the microphone and of the expected residual. So levels do not matter to it. While the near
+# speaker is heard, and shortly after, gains are a root of these shares; otherwise they are the least of
+# the network's and the rules', which remove noise as well where it hides behind an echo.
 
 cdef extern from "minimum_phase.h" nogil:
     void noregret_exponential(const float* c, float* out, float* work, ptrdiff_t n)
@@ -33,6 +35,20 @@ cdef extern from "postfilter.h" nogil:
         float *work
     ptrdiff_t noregret_postfilter_weights(ptrdiff_t inputs, ptrdiff_t hidden, ptrdiff_t outputs)
     void noregret_postfilter_step(const noregret_postfilter* net, const float* x, float* y)
+
+cdef extern from "noise.h" nogil:
+    ctypedef struct noregret_noise:
+        ptrdiff_t bins, window
+        float smooth, forget, settle, keep, factor, least
+        float *mean
+        float *lowest
+        float *next
+        float *presence
+        float *power
+        float *speech
+    void noregret_noise_learn(noregret_noise* noise, const float* power)
+    void noregret_noise_reduce(noregret_noise* noise, const float* power, float* gain)
+    void noregret_noise_comfort(noregret_noise* noise, const float* gain, float* re, float* im)
 
 DEF BANDS = 24
 DEF RATIOS = 6  # inputs of the network per band
@@ -66,6 +82,20 @@ PACES = {
     "climb": 0.05,  # dB per block by which the estimated noise rises
     "lowest": 0.02,  # the smallest gain
     "faint": 1e-4,  # the subtracted echo, relative to the output, at which gains are half as deep
+    "sure": 0.5,  # the share of the near speaker in a frame above which it is heard, noise left out:
+    "steep": 20.0,  # slope of that probability, in logits,
+    "hold": 0.985,  # and the share of it kept per block as it falls
+    "hum": 20.0,  # multiple of a band's lowest power that may be noise,
+    "murmur": 0.25,  # and the share of all power that is added to what exceeds it
+    "mild": 0.5,  # exponent of the network's gains while the near speaker is heard
+    # Of the noise suppressor:
+    "quieter": -12.0,  # gain of the noise in dB
+    "average": 0.8,  # the share of the mean power kept per block,
+    "stay": 0.2,  # of the presence of speech,
+    "settle": 0.95,  # of the noise's power,
+    "speech": 0.88,  # and of the last block in the estimated ratio of speech to noise
+    "factor": 2.5,  # multiple of the lowest power from which a bin has speech
+    "window": 0.8,  # seconds of which the lowest power is taken, and as many again
 }
 
 
@@ -80,18 +110,21 @@ cdef class Suppressor:
         Samples per block.
     weights
         Those of the network, as ``noregret.echo.postfilter`` has them; without, it follows rules.
+    denoise
+        Whether to reduce stationary noise, and to fill gaps with as much of it as is left.
     **paces
         Other values of ``PACES``.
     """
 
     cdef noregret_fourier* plan
     cdef noregret_postfilter net
+    cdef noregret_noise hiss
     cdef readonly ptrdiff_t block, hop
     cdef ptrdiff_t bins, bands, turn, turns
     cdef double rise, quantile, pace, offset, loudest, level, forget, climb, usual, spread, release, presence
-    cdef double bold, shy, band, least, kept
-    cdef float smooth, fade, steady, low, faint, lowest
-    cdef bint learned
+    cdef double bold, shy, band, least, kept, sure, steep, hold, hum, murmur
+    cdef float smooth, fade, steady, low, faint, lowest, mild
+    cdef bint learned, denoise
     cdef Store store
     cdef float *left_line
     cdef float *echo_line
@@ -114,6 +147,10 @@ cdef class Suppressor:
     cdef float *response
     cdef float *inputs
     cdef float *outputs
+    cdef float *net_gain
+    cdef float *echo_gain
+    cdef float *comfort
+    cdef float *slope
     cdef bint busy  # a thread uses it with the GIL released
     cdef bint passing
     cdef bint passed
@@ -122,12 +159,13 @@ cdef class Suppressor:
     cdef float[::1] band_gain
     cdef ptrdiff_t[::1] edges
 
-    def __cinit__(self, double rate, ptrdiff_t block, const float[::1] weights=None, **paces: float):
+    def __cinit__(self, double rate, ptrdiff_t block, const float[::1] weights=None, bint denoise=False,
+                  **paces: float):
         if not (2 <= block <= 2**20 and 100 <= rate <= 1e6):
             raise ValueError(f"no suppressor for blocks of {block} samples at {rate:g} samples per second")
         cdef dict t = PACES | paces
         cdef double hops
-        self.learned = weights is not None
+        self.learned, self.denoise = weights is not None, denoise
         self.block, self.turns = block, max(1, round(0.01 * rate / block)) if self.learned else 1
         self.hop = self.turns * block
         self.bins, hops = self.hop + 1, self.hop / rate / 0.01
@@ -138,7 +176,9 @@ cdef class Suppressor:
         self.forget, self.climb = t["forget"] ** hops, t["climb"] * hops * DECIBEL
         self.bold, self.shy, self.band = log(t["bold"]), log(t["shy"]), t["band"] * DECIBEL
         self.least, self.kept, self.steady = log(t["least"]), log(t["kept"]), t["steady"] ** hops
-        self.lowest, self.faint = t["lowest"], t["faint"]
+        self.lowest, self.faint, self.mild = t["lowest"], t["faint"], t["mild"]
+        self.sure, self.steep, self.hold = t["sure"], t["steep"], t["hold"] ** hops
+        self.hum, self.murmur = t["hum"], t["murmur"]
         self.plan = noregret_fourier_new(2 * self.hop, 1)
         if self.plan == NULL:
             raise MemoryError("no memory for the transforms")
@@ -146,7 +186,10 @@ cdef class Suppressor:
         self.allocate()
         if self.learned:
             self.connect()
+        if denoise:
+            self.listen(t, hops, rate)
         self.cut(rate)
+        self.presence = 1 if self.learned else 0
         self.share = np.full(self.bands, t["share"] * DECIBEL)
         self.passed = self.passing = True
 
@@ -179,6 +222,23 @@ cdef class Suppressor:
         self.net.weights, self.net.state = &self.weights[0], store.room("state", self.net.hidden)
         self.net.work = store.room("net", 7 * self.net.hidden)
         self.inputs, self.outputs = store.room("inputs", self.net.inputs), store.room("outputs", self.net.outputs)
+        self.net_gain = store.room("net_gain", self.bins)
+
+    cdef listen(self, dict t, double hops, double rate):
+        """Prepare the noise suppressor."""
+        cdef Store store = self.store
+        cdef noregret_noise* hiss = &self.hiss
+        hiss.bins, hiss.window = self.bins, max(1, round(t["window"] * rate / self.hop))
+        hiss.smooth, hiss.forget = t["average"] ** hops, t["stay"] ** hops
+        hiss.settle, hiss.keep = t["settle"] ** hops, t["speech"] ** hops
+        hiss.factor, hiss.least = t["factor"], exp(t["quieter"] * DECIBEL / 2)
+        hiss.mean, hiss.lowest = store.room("hiss_mean", self.bins), store.room("hiss_lowest", self.bins)
+        hiss.next, hiss.presence = store.room("hiss_next", self.bins), store.room("hiss_presence", self.bins)
+        hiss.power, hiss.speech = store.room("hiss_power", self.bins), store.room("hiss_speech", self.bins)
+        self.echo_gain = store.room("echo_gain", self.bins)
+        self.comfort, self.slope = store.room("comfort", 2 * self.hop), store.room("slope", 2 * self.hop)
+        for k in range(2 * self.hop):
+            self.slope[k] = <float> sin(M_PI * (k + 0.5) / (2 * self.hop))
 
     cdef cut(self, double rate):
         """Set bands as wide as the ear's, and their weights.
@@ -252,7 +312,12 @@ cdef class Suppressor:
             noregret_fourier_forward(self.plan, self.echo_line, self.re, self.im, 1)
             self.see()
             self.weigh()
+            if self.denoise:
+                self.fill_up()
         self.send(left, out)
+        if self.denoise:
+            for k in range(n):
+                out[k] += self.comfort[self.turn * n + k]
 
     cdef void send(self, const float* left, float* out) noexcept nogil:
         """Filter the block, crossfading from the filter of the previous block to the new one."""
@@ -305,7 +370,7 @@ cdef class Suppressor:
     cdef void weigh(self) noexcept nogil:
         """Compute the gains of this block from the expected residual echo."""
         cdef ptrdiff_t k, b
-        cdef double left = 0, expected = 0, excess, near, step, above, most = 0, whole = 0, width
+        cdef double left = 0, expected = 0, excess, near, step, above, most = 0, whole = 0, width, release
         for k in range(self.bins):
             most += self.left_power[k] + self.echo_power[k]
             whole += self.mic_power[k]
@@ -320,24 +385,28 @@ cdef class Suppressor:
             left += self.band_weight[b] * self.band_left[b]
             expected += self.band_weight[b] * exp(self.share[b] + self.offset) * self.band_echo[b]
         excess = log(left / expected)
-        near = self.likely(excess - self.usual)
-        self.presence = near if near > self.presence else self.release * self.presence + (1 - self.release) * near
+        near = self.ask(left) if self.learned else self.likely(excess - self.usual)
+        release = self.hold if self.learned else self.release
+        self.presence = near if near > self.presence else release * self.presence + (1 - release) * near
         step = max(excess, 0.) / self.rise
         step = self.pace / (1 + step * step * step * step)
-        self.low = 1
         for b in range(self.bands):
             above = log(self.band_left[b] / self.band_echo[b]) - self.share[b]
-            if self.learned:
-                self.compare(b, above)
-            else:
-                near = self.likely(above - self.offset - self.band)
-                self.gains(b, 1 - (1 - self.presence) * (1 - near))
+            near = 0 if self.learned else self.likely(above - self.offset - self.band)
+            self.gains(b, 1 - (1 - self.presence) * (1 - near))
             width = self.edges[b + 1] - self.edges[b]
             if self.band_echo[b] > SILENT * self.loudest * width and self.share[b] + above < 20 * DECIBEL:
                 self.share[b] += self.quantile * step if above > 0 else -(1 - self.quantile) * self.pace
                 self.share[b] = min(10 * DECIBEL, max(-40 * DECIBEL, self.share[b]))
         if self.learned:
-            self.ask()
+            self.blend()
+        if self.denoise:
+            memcpy(self.echo_gain, self.gain, self.bins * sizeof(float))
+            noregret_noise_learn(&self.hiss, self.left_now)
+            noregret_noise_reduce(&self.hiss, self.left_now, self.gain)
+        self.low = 1
+        for k in range(self.bins):
+            self.low = min(self.low, self.gain[k])
         self.passing = self.low > <float> 0.999
         if not self.passing:
             self.causal()
@@ -357,17 +426,17 @@ cdef class Suppressor:
         cdef float share = <float> exp(
             self.share[b] + self.offset + self.bold * (1 - near) + self.shy * near)
         cdef float least = <float> exp(self.least * (1 - near) + self.kept * near)
-        for k in range(self.edges[b], self.edges[b + 1]):
+        for k in range(self.edges[b], self.bins if b + 1 == self.bands else self.edges[b + 1]):
             residual = share * self.echo_power[k] + <float> 1e-30
             ratio = self.steady * self.speech[k] / residual + (1 - self.steady) * max(
                 self.left_now[k] / residual - 1, <float> 0)
             ratio = max(ratio, self.left_power[k] / residual - 1)
             self.gain[k] = max(least, ratio / (1 + ratio))
             self.speech[k] = self.gain[k] * self.gain[k] * self.left_now[k]
-            self.low = min(self.low, self.gain[k])
 
-    cdef void compare(self, ptrdiff_t b, double above) noexcept nogil:
+    cdef void compare(self, ptrdiff_t b) noexcept nogil:
         """Compute what the network sees of a band: ratios of powers, in units of 10 dB."""
+        cdef double above = log(self.band_left[b] / self.band_echo[b]) - self.share[b]
         self.noise[b] = self.band_left[b] if self.noise[b] == 0 else min(
             self.noise[b] * exp(self.climb), self.band_left[b])
         self.show(b, 0, above, 4)
@@ -380,22 +449,48 @@ cdef class Suppressor:
     cdef inline void show(self, ptrdiff_t b, ptrdiff_t which, double ratio, double most) noexcept nogil:
         self.inputs[which * BANDS + b] = <float> min(most, max(-most, ratio / (10 * DECIBEL)))
 
-    cdef void ask(self) noexcept nogil:
-        """Interpolate the network's gains of bands; where hardly any echo was subtracted, they are 1."""
+    cdef double ask(self, double left) noexcept nogil:
+        """Ask the network for gains; return the probability that the near speaker is heard.
+
+        Where hardly any echo was subtracted, gains are 1. They are interpolated between bands. ``left``
+        is the weighted power of the bands.
+        """
         cdef ptrdiff_t k, b
-        cdef double echo
+        cdef double echo, sound, whole = self.murmur * left, near = 0
         cdef float part
+        for b in range(self.bands):
+            self.compare(b)
         noregret_postfilter_step(&self.net, self.inputs, self.outputs)
         for b in range(self.bands):
             echo = self.band_echo[b] - QUIET * self.loudest - 1e-30
             part = <float> (echo / (echo + self.faint * self.band_left[b]))
             self.band_gain[b] = max(self.lowest, 1 - (1 - self.outputs[b]) * part)
+            sound = self.band_weight[b] * max(self.band_left[b] - self.hum * self.noise[b], 0.)
+            near += self.outputs[b] * self.outputs[b] * sound
+            whole += sound
         for k in range(self.bins):
             part = <float> min(max(self.centre[k], 0.), <double> (self.bands - 1))
             b = min(<ptrdiff_t> part, self.bands - 2)
             part -= b
-            self.gain[k] = self.band_gain[b] + part * (self.band_gain[b + 1] - self.band_gain[b])
-            self.low = min(self.low, self.gain[k])
+            self.net_gain[k] = self.band_gain[b] + part * (self.band_gain[b + 1] - self.band_gain[b])
+        return 1 / (1 + exp(-self.steep * (near / whole - self.sure)))
+
+    cdef void blend(self) noexcept nogil:
+        """Combine the network's gains with the rules'."""
+        cdef ptrdiff_t k
+        cdef float near = <float> self.presence, net
+        for k in range(self.bins):
+            net = logf(self.net_gain[k])
+            self.gain[k] = expf(near * self.mild * net + (1 - near) * min(net, logf(self.gain[k])))
+
+    cdef void fill_up(self) noexcept nogil:
+        """Make as much of the reduced noise as was taken away with the echo, in overlapping frames."""
+        cdef ptrdiff_t k, n = self.hop
+        noregret_noise_comfort(&self.hiss, self.echo_gain, self.re, self.im)
+        noregret_fourier_inverse(self.plan, self.re, self.im, self.sent, 1)
+        for k in range(n):
+            self.comfort[k] = self.comfort[n + k] + self.slope[k] * self.sent[k]
+            self.comfort[n + k] = self.slope[n + k] * self.sent[n + k]
 
     cdef void causal(self) noexcept nogil:
         """Compute the minimum-phase filter of the gains, by the cepstrum."""

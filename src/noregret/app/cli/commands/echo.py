@@ -52,9 +52,15 @@ OPTIONS = [
     ask.option(
         ask.METHOD,
         "--suppressor",
-        choices=("rules", "learned"),
-        default="rules",
-        help="What removes the residual: rules, or a small network that was trained on speech.",
+        choices=("learned", "rules"),
+        default="learned",
+        help="What removes the residual: rules and a small network that was trained on speech, or"
+        " rules alone.",
+    ),
+    ask.flag(
+        ask.METHOD,
+        "--denoise",
+        help="Reduce stationary noise too, such as a fan's, and keep what is left of it steady.",
     ),
     ask.option(
         ask.METHOD,
@@ -147,8 +153,10 @@ def check(given: Namespace) -> Outputs:
         raise WrongUsage("--demo simulates both signals: leave --far, --mic and --channel out")
     if given.live and (given.mic is not None or given.channel is not None):
         raise WrongUsage("--live records the microphone: leave --mic and --channel out")
-    if given.linear and given.suppressor != "rules":
+    if given.linear and given.suppressor != "learned":
         raise WrongUsage("--linear turns the suppressor off: leave --suppressor out")
+    if given.linear and given.denoise:
+        raise WrongUsage("--linear turns the suppressor off, which reduces noise: leave one out")
     needed = {"far": given.far, "out": given.out} | ({} if given.live else {"mic": given.mic})
     missing = [f"--{name} FILE" for name, path in needed.items() if not path]
     if missing and not given.demo:
@@ -169,6 +177,7 @@ def common(given: Namespace) -> dict[str, Any]:
         "tail": given.tail,
         "suppress": not given.linear,
         "suppressor": given.suppressor,
+        "denoise": given.denoise,
         "certify": given.hindsight,
     }
 

@@ -120,6 +120,7 @@ def made_section(result: EchoResult) -> Html:
         ("Tail", f"{1000 * result.tail:g} ms, starting slightly before the echo"),
         ("Block", f"{result.block:,} samples"),
         ("Suppressor", result.suppressor if result.suppress else "off"),
+        ("Noise suppressor", "on" if result.denoise else "off"),
         ("Time", f"{duration(result.spent)}, {speed(result)}"),
         ("Started", result.started),
         ("Version", f"noregret {result.version}"),

@@ -35,6 +35,7 @@ def as_dict(result: EchoResult) -> dict[str, Any]:
         "block": result.block,
         "suppress": result.suppress,
         "suppressor": result.suppressor if result.suppress else None,
+        "denoise": result.denoise,
         "delay": result.delay,
         "erle": {"linear": decibels(result.erle(linear=True)), "output": decibels(result.erle())},
         "speed": result.speed,
