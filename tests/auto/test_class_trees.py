@@ -16,7 +16,7 @@ from tests.auto.test_trees import BEGINS, SPEAKS, nodes
 
 FILES = Path(__file__).parents[1] / "fixtures" / "before_class_trees"
 ROWS = 220
-MAX_FEATURES, MAX_CLASSES = 64, 32
+MAX_FEATURES, MAX_CLASSES = 128, 32
 
 
 def member(learner: nr.AutoClasses) -> Any:
@@ -141,7 +141,7 @@ def test_a_certificate_with_it_is_verified_and_names_the_members() -> None:
 @pytest.mark.parametrize(
     ("name", "change"),
     [
-        ("trees.features", 65),
+        ("trees.features", 129),
         ("trees.features", 2),
         ("trees.classes", 33),
         ("trees.classes", 0),

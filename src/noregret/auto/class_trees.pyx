@@ -13,8 +13,8 @@ from noregret.checks import state_numbers
 
 cdef enum:
     FOREST_TREES = 10
-    FOREST_NODES = 2000        # per tree
-    MAX_FOREST_FEATURES = 64
+    FOREST_NODES = 1500        # per tree
+    MAX_FOREST_FEATURES = 128
     MAX_FOREST_CLASSES = 32
     FIRST_ROUNDS = 64          # learned before the forest begins
     SILENT_ROUNDS = 64         # that it has learned before it takes part

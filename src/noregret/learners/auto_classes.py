@@ -4,7 +4,7 @@ A bank of learners sees every row, and a master mixes their probabilities:
 
     filters         softmax regression by Newton steps, with four memories
     first order     AdaGrad at four rates, and diagonal filters with four memories
-    trees           a Mondrian forest, from round 129 on, with up to 64 features and 32 classes
+    trees           a Mondrian forest, from round 129 on, with up to 128 features and 32 classes
     combinations    the softmax of weighted logarithms of others' probabilities
     classes         frequencies in all rounds, in the latest, and after the latest class
     even odds       the same probability for each class
