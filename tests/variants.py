@@ -114,7 +114,7 @@ FORMS: dict[str, list[dict[str, Any]]] = {
         {"trees": 2, "nodes": 9, "edition": 1},
         {"loss": "logistic", "trees": 1, "nodes": 3},
     ],
-    "mondrian-forest-classes": [{"trees": 3, "nodes": 7, "seed": 1}],
+    "mondrian-forest-classes": [{"trees": 3, "nodes": 7, "seed": 1}, {"edition": 3}],
     "vaw": [{"penalty": 0.1, "forgetting": 0.9}],
     "online-newton": [
         {"form": "diagonal"},

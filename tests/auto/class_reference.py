@@ -194,7 +194,7 @@ def forest_of(learner: nr.AutoClasses) -> nr.MondrianForestClasses | None:
     own = {name[6:]: array for name, array in arrays.items() if name.startswith("trees.")}
     if not own:
         return None
-    made, like = nr.MondrianForestClasses(nodes=1500), nr.MondrianForestClasses()
+    made, like = nr.MondrianForestClasses(nodes=1500, edition=3), nr.MondrianForestClasses()
     classes, columns = int(numbers["trees.classes"]), int(numbers["trees.features"])
     like.learn_many(np.zeros((classes, columns)), np.arange(classes))
     theirs, others, names = like.get_state()

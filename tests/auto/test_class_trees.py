@@ -197,3 +197,13 @@ def test_a_certificate_of_before_is_confirmed() -> None:
 def test_there_are_no_other_members(members: Any) -> None:
     with pytest.raises(ValueError, match="members"):
         nr.AutoClasses(members=members)
+
+
+@pytest.mark.parametrize("edition", [2, 3])
+def test_many_classes_are_told_apart_early_from_edition_3_on(edition: int) -> None:
+    """A leaf of edition 2 counts as pure until it has seen a dozen outcomes of 24 other classes."""
+    X = np.random.default_rng(9).random((1500, 2))
+    y = np.floor(5 * X[:, 0]) * 5 + np.floor(5 * X[:, 1])
+    learner = nr.MondrianForestClasses(edition=edition)
+    learner.learn_many(X, y.astype(int))
+    assert (learner.total_loss / 1500 < 0.9) == (edition == 3)

@@ -22,7 +22,7 @@ cdef enum:
 
 def new_grove() -> Grove:
     """Return the trees of a forest that knows no class yet."""
-    return Grove(FOREST_TREES, FOREST_NODES, 0, 0, 2)
+    return Grove(FOREST_TREES, FOREST_NODES, 0, 0, 3)
 
 
 @cython.final

@@ -27,13 +27,15 @@ WHERE = (
 )
 
 
-def checked(trees: int, nodes: int, seed: int, edition: int) -> tuple[int, int, int, int]:
+def checked(
+    trees: int, nodes: int, seed: int, edition: int, editions: int = 2
+) -> tuple[int, int, int, int]:
     """Return the parameters of a forest, or raise ValueError."""
     count = whole("trees", trees, below=MAX_TREES + 1)
     room = whole("nodes", nodes, below=MAX_NODES + 1)
     if room < MIN_NODES:
         raise ValueError(f"nodes must be at least {MIN_NODES}: got {nodes!r}")
-    return count, room, seed_of(seed), whole("edition", edition, below=3)
+    return count, room, seed_of(seed), whole("edition", edition, below=editions + 1)
 
 
 def best_tree(evidence: Evidence) -> int:

@@ -361,6 +361,14 @@ static ptrdiff_t insert(noregret_forest* f, noregret_tree* t, ptrdiff_t k, const
 /* Whether all outcomes of a leaf are of this class: then there is nothing to tell apart. */
 static int is_pure(const noregret_forest* f, const double* v, double y)
 {
+    /* No class has 1 before its first outcome. Before edition 3, only the sum counted: with many classes, a new
+       leaf, whose counts begin at half an outcome in all, seemed pure until it had seen several others. */
+    if (f->edition > 2 && f->classes) {
+        for (int c = 0; c < f->classes; c++)
+            if (c != (int)y && v[FOREST_FIELDS + c] >= 1)
+                return 0;
+        return 1;
+    }
     return f->classes && total_of(f, v) - v[FOREST_FIELDS + (int)y] <= 0.5 * (f->classes - 1) + 1e-6;
 }
 
