@@ -121,7 +121,9 @@ def test_a_row_without_a_level_is_a_bad_row(tmp_path: Path) -> None:
     data = table(60)
     data.loc[30, columns(0.5)] = np.nan
     file, out = csv(tmp_path, data), tmp_path / "out.csv"
-    assert "line 32" in refused("mix", file, *HOW)
+    said = refused("mix", file, *HOW)
+    assert "line 32: level 0.5: every expert is asleep" in said
+    assert "--on-error skip" in said
     made = json.loads(done("mix", file, *HOW, "--on-error", "skip", "--predictions", out, "--json"))
     assert (made["rounds"], made["skipped"]) == (59, 1)
     found = pd.read_csv(out).loc[30]
@@ -138,4 +140,17 @@ def test_what_does_not_fit_is_refused(tmp_path: Path) -> None:
     assert "cert-{level}.json" in said
     plain = csv(tmp_path, table(20)[["a@0.5", "b@0.5", "y"]], "plain.csv")
     assert "forecaster@level" in refused("mix", plain, *HOW)
+    renamed = table(20).rename(columns={"a@0.5": "a@1.5"})
+    said = refused("mix", csv(tmp_path, renamed, "renamed.csv"), *HOW)
+    assert "column 'a@1.5': '1.5' is no level of a quantile" in said
     assert "never increases it" in " ".join(done("mix", file, *HOW).split())
+
+
+def test_levels_may_be_in_per_cent(tmp_path: Path) -> None:
+    file = csv(tmp_path, table())
+    renamed = table().rename(columns={f"{n}@0.25": f"{n}@25%" for n in "abc"})
+    other = csv(tmp_path, renamed, "per_cent.csv")
+    found, again = (json.loads(done("mix", f, *HOW, "--json")) for f in (file, other))
+    assert [each["mixture"] for each in found["levels"]] == [
+        each["mixture"] for each in again["levels"]
+    ]

@@ -41,7 +41,14 @@ def test_one_worse_alternative_is_enough_and_comes_first() -> None:
 
 @pytest.mark.parametrize(
     ("ratios", "headline"),
-    [([0.9], HELPED), ([0.9, 0.2], HELPED), ([1.0], SAME), ([0.9, 1.0], HELPED), ([1.01], WORSE)],
+    [
+        ([0.9], HELPED),
+        ([0.9, 0.2], HELPED),
+        ([1.0], SAME),
+        ([0.9995], SAME),
+        ([0.9, 1.0], HELPED),
+        ([1.01], WORSE),
+    ],
 )
 def test_the_headline_follows_the_ratios(ratios: list[float], headline: str) -> None:
     said = helped(Plain(ratio, "words") for ratio in ratios)

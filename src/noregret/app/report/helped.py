@@ -10,8 +10,8 @@ from noregret.app.report.certificate.verdict import Mood, Verdict
 
 HELPED, SAME, WORSE = "HELPED", "NO DIFFERENCE", "DID NOT HELP"
 UNKNOWN, HOLDS = "NOTHING TO COMPARE", "BOUND HOLDS"
-# Ratios nearer to 1 are no difference.
-CLOSE = 1e-5
+# Ratios nearer to 1 are called no difference.
+CLOSE = 1e-3
 
 
 class Plain(NamedTuple):

@@ -6,16 +6,18 @@ them; D the loss paid beyond the average; G = A − D; and δ = |b − a|. Then 
 to 1 with
 
     2·e·θδ + (θδ)² − α·e² ≤ G  for all errors e ≤ 1.5·E    for the square loss,
-    1.5·H·θδ ≤ G                                            for others,
+    h·θδ ≤ G                                                for others,
 
-or 0 if G ≤ 0. E is the largest error of the average so far, H the largest |loss of b − loss of a|/δ.
+or 0 if G ≤ 0. E is the largest error of the average so far. For the absolute loss h is 1; for the loss
+of the quantile q it is 1 − q if b is above a, and q below it; for others h is 1.5·H, with H the largest
+|loss of b − loss of a|/δ so far.
 Before the first of these, θ is 0. For the log loss ln 2 is added to A, and θ is 1 − e^−G. If losses
 are given, not forecasts, δ is 1.
 
 If the loss is convex, the loss beyond that of the average is at most A + j after every round,
 whatever the outcomes. Here j is the largest amount by which a single round exceeded what was left of
 A, among the rounds with an error above 1.5·E, or a |loss of b − loss of a|/δ above 1.5·H, as they
-were before; it is 0 if there are none, and for the log loss.
+were before; it is 0 if there are none, and for the absolute, quantile and log losses.
 
 Proof. For the square loss, moving from a by θδ loses at most 2·e·θδ + (θδ)² more, with e = |a − y|,
 and A grows by α·e². For others it loses at most θ·(loss of b − loss of a), by convexity; for the log
@@ -62,6 +64,8 @@ cdef class Budget:
 
     cdef Loss cost
     cdef bint square, logarithmic
+    # The steepest slopes of the loss above and below the average; 0 if there is no limit.
+    cdef double above, below
     cdef readonly long long rounds
     # The sum of the average's losses, the part of it that may be lost beyond it, the loss paid
     # beyond it, the steepest slope (for the square loss the largest error), the largest jump j, the loss paid minus that of the mixture that
@@ -72,6 +76,9 @@ cdef class Budget:
         self.cost = find_loss(loss, loss_parameter)
         self.square = self.cost.table.python == NULL and self.cost.name == "square"
         self.logarithmic = self.cost.table.value == log_value
+        if self.cost.table.python == NULL and self.cost.name in ("absolute", "quantile"):
+            self.below = self.cost.parameter if self.cost.name == "quantile" else 1.0
+            self.above = 1 - self.below if self.cost.name == "quantile" else 1.0
 
     @property
     def limit(self) -> float:
@@ -80,13 +87,14 @@ cdef class Budget:
 
     def trust_in(self, mixed: float, average: float, given: bool = False) -> float:
         """Return θ for the forecasts of the mixture and of the average; or before losses are given."""
-        return self.theta(fabs(mixed - average), given)
+        return self.theta(mixed - average, given)
 
     def moved_to(self, mixed: float, average: float) -> float:
         """Return the forecast between the mixture's and the average's."""
-        return moved_by(mixed, average, self.theta(fabs(mixed - average), False))
+        return moved_by(mixed, average, self.theta(mixed - average, False))
 
-    cdef double theta(self, double distance, bint given) noexcept nogil:
+    cdef double theta(self, double move, bint given) noexcept nogil:
+        cdef double distance = fabs(move)
         cdef double left = self.allowed - self.beyond, steep = MARGIN * self.slope, part = self.part(), step
         if given:
             distance = 1
@@ -94,6 +102,8 @@ cdef class Budget:
             return 1.0
         if self.logarithmic and not given:
             return -expm1(-max(0.0, START + left))
+        if self.below > 0 and not given:
+            steep = self.above if move > 0 else self.below
         if not left > 0 or steep == 0:
             return 0.0
         if not self.square or given:
@@ -128,7 +138,7 @@ cdef class Budget:
         if y is not None:
             outcomes = <const double*> cnp.PyArray_DATA(<cnp.ndarray> y)
         for t in range(rows):
-            trust[t] = self.theta(fabs(said[t] - plain[t]), outcomes == NULL)
+            trust[t] = self.theta(said[t] - plain[t], outcomes == NULL)
             moved[t] = self.step(&said[t], plain[t], trust[t], outcomes[t] if outcomes != NULL else 0.0, outcomes == NULL)
         self.cost.checked(0)
         return made
@@ -148,7 +158,7 @@ cdef class Budget:
             slope = fabs(paid - plain) / distance if distance > 0 else 0.0
         self.beyond += own - plain
         self.allowed += self.part() * max(0.0, plain)
-        if slope > MARGIN * self.slope and (given or not self.logarithmic):
+        if slope > MARGIN * self.slope and (given or not (self.logarithmic or self.below > 0)):
             self.jump = max(self.jump, self.beyond - self.allowed)
         if given or distance > MIN_DISTANCE * fabs(average):
             self.slope = max(self.slope, min(MAX_LOSS, slope))

@@ -138,9 +138,9 @@ class Blend(Master):
                 " is the largest amount by which one round exceeded what was left of these, among"
                 " the rounds in which the error of the average, or for other losses than the square"
                 " loss the slope of the loss between the average and the mixture, was more than 1.5"
-                " times as large as in all rounds before; it is 0 if there are none, and ln 2 for"
-                " the log loss; the average is that of the experts awake, by their prior; losses"
-                " below 0 count as 0 in the added terms"
+                " times as large as in all rounds before; it is 0 if there are none, and for the"
+                " absolute and quantile losses, and ln 2 for the log loss; the average is that of"
+                " the experts awake, by their prior; losses below 0 count as 0 in the added terms"
             ),
             assumptions=(MIXED,),
             bound=lambda evidence: float(evidence.player._budget.limit),

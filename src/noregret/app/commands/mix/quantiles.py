@@ -19,7 +19,7 @@ from noregret.app.commands.mix.mixing import Mix
 from noregret.app.commands.mix.noting import Rows, average_of
 from noregret.app.commands.outputs import Outputs
 from noregret.app.results.quantiles import Level, QuantileResult
-from noregret.errors import NoRegretError, WrongUsage
+from noregret.errors import BadExample, NoRegretError, Use, WrongUsage
 
 if TYPE_CHECKING:
     from noregret.app.results.mix import MixResult
@@ -53,8 +53,16 @@ def levels_of(stream: Stream) -> dict[float, list[str]]:
         break
     found: dict[float, list[str]] = {}
     for name in reading.kinds or ():
+        if name in (*stream.options.drop, stream.target):
+            continue
         level = level_of(name)
-        if level is not None and name not in (*stream.options.drop, stream.target):
+        if level is None and "@" in name:
+            raise NoRegretError(
+                f"{', '.join(stream.paths)}: column {name!r}: {name.rpartition('@')[2]!r} is no"
+                " level of a quantile, a number above 0 and below 1",
+                "rename the column, as in gfs@0.1, or leave it out with --drop",
+            )
+        if level is not None:
             found.setdefault(level, []).append(name)
     if len(found) < 2:
         raise NoRegretError(
@@ -67,12 +75,13 @@ def levels_of(stream: Stream) -> dict[float, list[str]]:
 def level_of(name: str) -> float | None:
     """Return the level in the name of a column; None if there is none.
 
-    >>> level_of("gfs@0.9"), level_of("gfs"), level_of("a@b"), level_of("gfs@2")
-    (0.9, None, None, None)
+    >>> level_of("gfs@0.9"), level_of("gfs@90%"), level_of("gfs"), level_of("gfs@2")
+    (0.9, 0.9, None, None)
     """
     forecaster, at, text = name.rpartition("@")
     try:
-        level = float(text) if forecaster and at else 0.0
+        part = 100 if text.endswith("%") else 1
+        level = float(text.removesuffix("%")) / part if forecaster and at else 0.0
     except ValueError:
         return None
     return level if 0 < level < 1 else None
@@ -116,7 +125,16 @@ def mix_quantiles(
             hindsight=given.hindsight,
         )
         with stoppable(work), shown(work, given.quiet or given.json):
-            results[level] = work.go()
+            try:
+                results[level] = work.go()
+            except BadExample as error:
+                raise NoRegretError(
+                    f"level {level:g}: {error.what}",
+                    [*error.cures, Use("on_error", "skip", "{} leaves such rows out")],
+                    file=error.file,
+                    line=error.line,
+                    row=error.row,
+                ) from error
         failures += work.failures
         tables[level] = np.concatenate(work.kept)
         if work.interrupted:

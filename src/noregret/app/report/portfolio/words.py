@@ -36,6 +36,10 @@ def money(log_wealth: float) -> str:
     return f"e^{brief(log_wealth)}"
 
 
+# Down to this part of another wealth, the difference is stated, not the part.
+NEARLY = 0.9
+
+
 def title(outcome: Outcome) -> str:
     """Return the title: strategy and data."""
     return f"{name_of(outcome.name)} on {sources(outcome.sources)}"
@@ -62,6 +66,8 @@ def compared(mine: float, other: float) -> str:
 
     >>> compared(0.0, math.log(2)), compared(math.log(3), 0.0), compared(0.0, 0.0)
     ('50.0% of that', '3 times that', 'the same')
+    >>> compared(math.log(1.25), 0.0), compared(math.log(0.95), 0.0)
+    ('25.0% more', '5% less')
     """
     if not math.isfinite(mine - other):
         return ""
@@ -70,6 +76,8 @@ def compared(mine: float, other: float) -> str:
         return "the same"
     if ratio > math.log(2):
         return f"{brief(math.exp(ratio)) if ratio < 20 else f'e^{brief(ratio)}'} times that"
+    if ratio > math.log(NEARLY):
+        return f"{percent(abs(math.expm1(ratio)))} {'more' if ratio > 0 else 'less'}"
     return f"{percent(math.exp(ratio))} of that" if ratio > -20 else "almost nothing"
 
 
