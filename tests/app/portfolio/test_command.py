@@ -111,6 +111,18 @@ def test_prices_and_dates(tmp_path: Path) -> None:
     assert np.loadtxt(r, delimiter=",", skiprows=1).tolist() == relatives_of(prices).tolist()
 
 
+def test_prices_as_german_tables_have_them(tmp_path: Path) -> None:
+    file, a = tmp_path / "kurse.csv", tmp_path / "a.csv"
+    lines = ["Börsentag;SAP;BMW"]
+    for day in range(1, 29):
+        prices = f"{100 + day / 2:.1f};{90 + day**2 / 4:.2f}".replace(".", ",")
+        lines.append(f"{day:02}.01.2023;{prices}")
+    file.write_bytes("\r\n".join([*lines, ""]).encode("cp1252"))
+    found = figures(file, "--prices", "--date", "Börsentag", "--allocations", a)
+    assert found["data"]["rounds"] == 27
+    assert a.read_text().splitlines()[1].startswith("02.01.2023,")
+
+
 @pytest.mark.parametrize("scale", [60.0, 0.05])
 def test_prices_that_are_taken_for_relatives_are_noted(tmp_path: Path, scale: float) -> None:
     prices: Floats = np.cumprod(usual(80, 3, width=0.02), axis=0) * np.float64(scale)

@@ -16,6 +16,8 @@ from numpy.typing import NDArray
 
 from noregret.base.atomic_files import write_whole
 from noregret.errors import NoRegretError
+from noregret.streams.csv_dialect import delimiter_of, from_latin_1, is_latin_1
+from noregret.streams.options import AUTO, LATIN_1, MULTILINE, TAB
 
 if TYPE_CHECKING:
     from noregret.app.results.portfolio import Outcome
@@ -55,13 +57,20 @@ def dates_of(path: str, column: str, options: Options, rows: int) -> list[str] |
     if kind not in ("csv", "tsv") or not os.path.isfile(path) or not options.header:
         return None
     opener: Callable[..., Any] = gzip.open if path.endswith(".gz") else open
-    with opener(path, "rt", encoding="utf-8-sig", errors="replace", newline="") as file:
-        lines = csv.reader(file, delimiter="\t" if kind == "tsv" else ",")
-        names = next(lines, [])
-        if column not in names:
-            raise NoRegretError(f"{path}: there is no column {column!r}")
-        at = names.index(column)
-        found = [line[at] for line in lines if len(line) > at]
+    with opener(path, "rb") as file:
+        text = file.read()
+    if options.encoding == LATIN_1 or (options.encoding == AUTO and is_latin_1(text)):
+        text = from_latin_1(text)
+    mark = options.delimiter
+    if mark in (AUTO, TAB):
+        mark = "\t" if mark == TAB or kind == "tsv" else delimiter_of(text, MULTILINE, column)
+    shown = io.StringIO(text.decode("utf-8-sig", "replace"), newline="")
+    lines = csv.reader(shown, delimiter=mark)
+    names = next(lines, [])
+    if column not in names:
+        raise NoRegretError(f"{path}: there is no column {column!r}")
+    at = names.index(column)
+    found = [line[at] for line in lines if len(line) > at]
     check_order(path, column, found)
     return found if len(found) == rows else None
 
