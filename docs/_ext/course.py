@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 CODE = re.compile(r"^```python\n(.*?)^```\n(?:\n```text\n.*?^```\n)?", re.MULTILINE | re.DOTALL)
 PICTURE = re.compile(r"^!\[.*\n?.*\)\n", re.MULTILINE)
-FOLDED = re.compile(r"^:::\{dropdown\} (.*)\n(.*?)^:::\n", re.MULTILINE | re.DOTALL)
+FOLDED = re.compile(r"^:::\{dropdown\} ([^\n]*)\n(.*?)^:::\n", re.MULTILINE | re.DOTALL)
 ROLE, FOLDER = "{course}`notebook`", "_static"
 
 
