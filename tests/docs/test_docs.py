@@ -362,7 +362,9 @@ def test_lessons_are_notebooks_too(tmp_path: Path) -> None:
         assert code == [block.strip() for language, block, _ in BLOCK.findall(text)]
         assert not any("```" in line for each in cells for line in each["source"])
         solutions = "".join(cells[-1]["source"])
-        assert re.search(r"<summary>Solutions</summary>\n\n1\. .*\n</details>$", solutions, re.DOTALL)
+        assert re.search(
+            r"<summary>Solutions</summary>\n\n1\. .*\n</details>$", solutions, re.DOTALL
+        )
 
 
 def test_the_gallery_shows_all_its_pages_with_their_pictures() -> None:
