@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -247,8 +248,10 @@ def best_of(makers: Sequence[Predict], X: Floats, y: Codes) -> tuple[float, floa
 
 # Classes of the rows whose time is taken, and who takes them.
 SPEED_CLASSES = (2, 3, 10, 26)
+LINEAR = partial(nr.AutoClasses, members="linear")
 SPEEDS: dict[str, Predict] = {
     "auto-classes": own(nr.AutoClasses),
+    "linear members": own(LINEAR),
     "softmax": own(nr.Softmax),
     "VW --oaa": vowpal_wabbit(),
     "River softmax": river("softmax"),
@@ -272,9 +275,11 @@ def speeds(quick: bool) -> Grid:
         ) -> Callable[[], object]:
             return lambda: predict(X, y, k)
 
-        work = [block(nr.AutoClasses), block(nr.Softmax), *map(rowwise, SPEEDS.values())]
+        blocks = [block(make) for make in (nr.AutoClasses, LINEAR, nr.Softmax)]
+        work = [*blocks, *map(rowwise, SPEEDS.values())]
         rows.append((f"{classes} classes", [f"{seconds(w) / len(y) * 1e6:.1f} µs" for w in work]))
-    columns = ["auto-classes, in blocks", "softmax, in blocks", *SPEEDS]
+    columns = [f"{name}, in blocks" for name in ("auto-classes", "linear members", "softmax")]
+    columns += SPEEDS
     return Grid("Several classes: a row of 20 features, predicted and learned", columns, rows)
 
 
