@@ -56,7 +56,7 @@ def main() -> None:
     fill(PAGE, "figures", table(headings, rows, figures=True))
     bench.cancellers["the microphone"] = lambda far, mic, rate: mic
     fill(PAGE, "by ear", by_ear(bench, "both talk", double_talk(60, judging=True)))
-    noisy = double_talk(40, judging=True, noise=(0, 20))
+    noisy = double_talk(20, judging=True, noise=(0, 20))
     fill(PAGE, "in noise", by_ear(bench, "both talk in noise", noisy))
 
 
