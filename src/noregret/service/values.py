@@ -15,7 +15,8 @@ from noregret.streams.json_lines import MAX_NESTING
 
 # Characters of an id.
 MAX_ID = 256
-# What may hold other values.
+# What holds no other values, and what may.
+PLAIN = frozenset({int, float, str, bool, type(None)})
 NESTING = (dict, list, tuple, Mapping)
 
 
@@ -34,12 +35,12 @@ def example_of(x: Any) -> Any:
 
 def is_nested_deeply(value: Any) -> bool:
     """Return whether lists and dicts hold each other to a depth that is unsafe for the stack."""
-    level = [value]
+    level: Iterable[Any] = (value,)
     for _ in range(MAX_NESTING):
-        level = [each for some in level if isinstance(some, NESTING) for each in values_of(some)]
-        if not level:
+        if PLAIN.issuperset(map(type, level)):
             return False
-    return True
+        level = [each for some in level if isinstance(some, NESTING) for each in values_of(some)]
+    return bool(level)
 
 
 def values_of(some: Any) -> Iterable[Any]:
