@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import math
-import os
-import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
@@ -12,28 +10,22 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from noregret.base.atomic_files import write_pieces
-from noregret.base.model_file import dumps, loads
 from noregret.checks import positive, whole
 from noregret.errors import NoRegretError
 from noregret.linear.learner import Learner
 from noregret.service import certifying
 from noregret.service.challengers import Challengers
-from noregret.service.contenders import Contenders
+from noregret.service.commits import Asked, Commits
 from noregret.service.database import is_address
 from noregret.service.errors import NotCertified, ServiceError, Stopped, UnknownId
 from noregret.service.events import Totals
 from noregret.service.journal import Journal
-from noregret.service.models import NO_KEY, START, Models
+from noregret.service.models import Models
+from noregret.service.opening import restored, time_to_live
 from noregret.service.past import Past
 from noregret.service.playing import Play
-from noregret.service.requests import Job, Reply, Request
-from noregret.service.scoring import (
-    begun,
-    check_learner,
-    is_python_loss,
-    preparation_of,
-    state_of,
-)
+from noregret.service.requests import Reply, Request
+from noregret.service.scoring import check_learner
 from noregret.streams.addresses import shown
 
 if TYPE_CHECKING:
@@ -43,11 +35,8 @@ if TYPE_CHECKING:
 SNAPSHOT_EVERY = 10_000
 # Models of keys held in memory at the same time.
 RESIDENT = 10_000
-# The fact of a journal that is the time to live.
-TTL = "ttl"
 T = TypeVar("T")
 Clock = Callable[[], float]
-Asked = Request | Callable[[], Any]
 
 
 class Service:
@@ -114,16 +103,13 @@ class Service:
         if ttl is not None and ttl != math.inf:
             positive("ttl", ttl)
         self.snapshot_every = whole("snapshot_every", snapshot_every)
-        self._process = os.getpid()
         self.retain = None if retain is None else whole("retain", retain)
         resident = whole("resident", resident)
         if learner is None and not is_address(store) and not Path(store).exists():
             raise ServiceError("there is no journal", "give a learner to begin one", file=store)
         self.journal = Journal(store)
         try:
-            self.contenders = self._restored(learner, resident, loss)
-            if self.journal.snapshot()[0] > self.journal.labels:
-                raise ValueError("labels that its models have learned are missing")
+            self.contenders = restored(self.journal, learner, resident, loss)
         except BaseException as error:
             self.journal.close()
             damaged = isinstance(error, (*self.journal.failures, KeyError, TypeError, ValueError))
@@ -132,55 +118,9 @@ class Service:
             raise ServiceError(f"a damaged journal ({error})", file=shown(store)) from None
         self._expired, gone, _ = self.journal.removed()
         self.removed = gone.labels
-        self.ttl = self._time_to_live(ttl)
+        self.ttl = time_to_live(self.journal, ttl)
         self.play = Play(self.journal, self.contenders, self.ttl, clock)
-        self._stopped: str | None = None
-        self._snapshot_due = False
-        self._gate, self._turn = threading.Lock(), threading.Lock()
-        self._queue: list[Job] = []
-
-    def _restored(self, given: Learner | None, resident: int, loss: Loss | None) -> Contenders:
-        """Return the models as the journal left them."""
-        journal, path = self.journal, self.journal.path
-        if journal.model(NO_KEY) is None:
-            if given is None:
-                raise ServiceError("there is no model in it yet", "give a learner", file=path)
-            journal.begin()
-            if given.rounds:
-                journal.keep_model(START, 0, dumps(given))
-            journal.keep_model(NO_KEY, 0, dumps(begun(given)))
-            journal.commit()
-        if given is not None:
-            loss = next((p for p in given.params.values() if is_python_loss(p)), loss)
-        started = journal.model(START)
-        kept = started or journal.model(NO_KEY)
-        assert kept is not None
-        learner: Learner = loads(kept[1], path, loss)
-        if started is None:
-            learner = learner.clone()
-        if given is not None and repr(given) != repr(learner):
-            raise ServiceError(
-                f"it has the model {learner!r}, not {given!r}",
-                "use another store, or name no learner to resume",
-                file=path,
-            )
-        if given is not None and preparation_of(given) != preparation_of(learner):
-            how = "prepares raw rows by other options, or not at all"
-            raise ServiceError(f"its model {how}", "give the options that it began with", file=path)
-        if given is not None and state_of(given) != state_of(learner):
-            began = f"a model trained before, for {learner.rounds:,} rounds"
-            began = began if learner.rounds else "an untrained model"
-            cure = "give the same, or name no learner to resume; another model takes another store"
-            raise ServiceError(f"it began with {began}", cure, file=path)
-        as_served = journal.fact("late-gradients") is not None
-        contenders = Contenders(Models(learner, journal, resident, loss), as_served)
-        if journal.snapshot()[0] > journal.labels:
-            raise ValueError("labels that its models have learned are missing")
-        try:
-            contenders.replay()
-        except NoRegretError as error:
-            raise error.at(file=path) from None
-        return contenders
+        self.commits = Commits(self.play, self._write, self._is_due)
 
     @property
     def start(self) -> Learner | None:
@@ -194,16 +134,6 @@ class Service:
     def learner(self) -> Learner:
         """The model without a key."""
         return self.models.get(None)
-
-    def _time_to_live(self, given: float | None) -> float | None:
-        """Return the seconds within which a label must come, which the journal keeps."""
-        kept = self.journal.fact(TTL)
-        if given is not None and kept != repr(float(given)):
-            kept = repr(float(given))
-            self.journal.begin()
-            self.journal.note(TTL, kept)
-            self.journal.commit()
-        return None if kept is None or float(kept) == math.inf else float(kept)
 
     @property
     def fresh(self) -> Learner:
@@ -293,111 +223,17 @@ class Service:
         >>> predicted.prediction, refused.status
         (0.0, 404)
         """
-        jobs = [Job(request) for request in requests]
-        self._submit_all(jobs)
-        return [job.outcome for job in jobs]
+        return self.commits.answer_many(requests)
 
     def submit(self, request: Request | Callable[[], Reply]) -> Reply:
-        """Do a request together with all that wait now, and commit once."""
-        job = Job(request)
-        self._submit_all([job])
-        if isinstance(found := job.outcome, Exception):
+        """Do a request together with all that wait now, and commit once.
+
+        It may also be a call for the open transaction, which returns the reply.
+        """
+        (found,) = self.commits.answer_many([request])
+        if isinstance(found, Exception):
             raise found
         return found
-
-    def _submit_all(self, jobs: list[Job]) -> None:
-        if os.getpid() != self._process:
-            raise Stopped("a service cannot be used in a forked process", "make one there")
-        with self._gate:
-            self._queue += jobs
-        with self._turn:
-            if not all(job.done for job in jobs):
-                self._work()
-
-    def _work(self) -> None:
-        """Do all requests that wait, and commit them."""
-        with self._gate:
-            jobs, self._queue = self._queue, []
-        try:
-            self._play(jobs)
-            self._seal()
-            self.journal.commit()
-        except BaseException as error:
-            self._fail(jobs, error)
-        finally:
-            for job in jobs:
-                job.done = True
-
-    def begin(self, requests: Iterable[Asked]) -> list[Job] | None:
-        """Do requests without the commit, which ``end`` waits for; None if other threads ask.
-
-        A server does the first in its own thread, and waits for the disk in another. ``end`` must
-        be called next, from any thread.
-        """
-        if os.getpid() != self._process or not self._turn.acquire(blocking=False):
-            return None
-        jobs = [Job(request) for request in requests]
-        try:
-            self._play(jobs)
-            if not self._snapshot_due:  # many models take their time: ``end`` writes them
-                self._seal()
-        except BaseException as error:
-            try:
-                self._fail(jobs, error)
-            except BaseException:
-                self._turn.release()
-                raise
-        return jobs
-
-    def end(self, jobs: list[Job]) -> None:
-        """Commit what ``begin`` has done; the jobs have their outcomes then."""
-        try:
-            if self._stopped is None:
-                if self._snapshot_due:
-                    self._seal()
-                self.journal.commit()
-        except BaseException as error:
-            self._fail(jobs, error)
-        finally:
-            self._turn.release()
-
-    def _play(self, jobs: list[Job]) -> None:
-        """Do requests in a transaction that is left open."""
-        if self._stopped is not None:
-            raise Stopped(self._stopped)
-        journal, before = self.journal, self.journal.labels
-        self.play.now = None
-        journal.begin()
-        act, failures = self.play.act, journal.failures
-        for job in jobs:
-            request = job.request
-            try:
-                job.answer = act(request) if type(request) is Request else request()  # type: ignore[operator]
-            except failures:
-                raise
-            except ServiceError as error:
-                job.error = error
-            except (NoRegretError, TypeError, ValueError) as error:
-                self.play.refused["invalid"] += 1
-                job.error = error
-        self._snapshot_due = self.labels // self.snapshot_every > before // self.snapshot_every
-
-    def _seal(self) -> None:
-        """Write what was done, in the open transaction."""
-        if self._snapshot_due:
-            self._snapshot()
-        self.contenders.trim(self.labels)
-        self.journal.flush()
-
-    def _fail(self, jobs: list[Job], error: BaseException) -> None:
-        """Stop: the model may be ahead of the journal now, so nothing may be answered from it."""
-        if self._stopped is None:
-            self._stopped = f"the journal could not be written ({error}): open it again"
-            self.journal.close()
-        for job in jobs:
-            job.error = Stopped(self._stopped, file=self.journal.path)
-        if not isinstance(error, (*self.journal.failures, NoRegretError, OSError)):
-            raise error
 
     def change(self, what: str, name: str, fresh: Any, bound: float) -> None:
         """Change which models play, and write a snapshot, in the open transaction."""
@@ -406,8 +242,19 @@ class Service:
 
     def undisturbed(self, ask: Callable[[], T]) -> T:
         """Return the result of a question that is asked while nothing is answered."""
-        with self._turn:
+        with self.commits.turn:
             return ask()
+
+    def _write(self, before: int) -> None:
+        """Write what was done, in the open transaction, given the labels before it."""
+        if self._is_due(before):
+            self._snapshot()
+        self.contenders.trim(self.labels)
+        self.journal.flush()
+
+    def _is_due(self, before: int) -> bool:
+        """Return whether a snapshot is due, given the labels before the open transaction."""
+        return self.labels // self.snapshot_every > before // self.snapshot_every
 
     def _snapshot(self) -> None:
         """Write all models, and remove what need not be retained, in the open transaction."""
@@ -435,14 +282,14 @@ class Service:
     @property
     def stopped(self) -> str | None:
         """The reason why it answers nothing any more; None if it does."""
-        return self._stopped
+        return self.commits.stopped
 
     def metrics(self) -> dict[str, Any]:
         """Return counts and losses so far; the loss is that of the predictions as served.
 
         Refused and repeated requests, and mistakes, are counted since it was opened.
         """
-        with self._turn:
+        with self.commits.turn:
             found: dict[str, Any] = {
                 "predictions": self.journal.seq,
                 "labels": self.labels,
@@ -491,20 +338,20 @@ class Service:
     @contextmanager
     def _past(self, of: str | None = None) -> Iterator[Past]:
         """Give all labels so far to read, while others come."""
-        with self._turn:
+        with self.commits.turn:
             self._check_complete(of)
-            past = Past(self.journal, self._turn)
+            past = Past(self.journal, self.commits.turn)
         try:
             yield past
         except Exception:
-            if self.removed or self._stopped is not None:  # meanwhile
+            if self.removed or self.stopped is not None:  # meanwhile
                 self._check_complete(of)
             raise
 
     def _check_complete(self, of: str | None = None) -> None:
         """Raise an error if the journal is closed, or does not have all rows."""
-        if self._stopped is not None:
-            raise Stopped(self._stopped)
+        if self.stopped is not None:
+            raise Stopped(self.stopped)
         if self.removed:
             what = f"the first {self.removed:,} labels were removed from the journal (retain)"
             raise NotCertified(f"{what}: a certificate needs all of them")
@@ -553,7 +400,7 @@ class Service:
         None if none is known: of predictions before the start, and of all but the last 65,536, it
         is not.
         """
-        with self._turn:
+        with self.commits.turn:
             events = list(self.journal.waiting.values())
             now = max(self.play.clock(), self.journal.time)
         if not events:
@@ -562,22 +409,22 @@ class Service:
 
     def keys(self, most: int = 100) -> list[dict[str, Any]]:
         """Return figures of the keys with the most predictions."""
-        with self._turn:
-            return [] if self._stopped is not None else self.journal.keys(most)
+        with self.commits.turn:
+            return [] if self.stopped is not None else self.journal.keys(most)
 
     def recent(self, seconds: float, most: int) -> list[Totals]:
         """Return the totals after each of the last transactions, at most some seconds old."""
-        with self._turn:
+        with self.commits.turn:
             since = self.play.clock() - seconds
-            return [] if self._stopped is not None else self.journal.recent(since, most)
+            return [] if self.stopped is not None else self.journal.recent(since, most)
 
     # The end.
 
     def close(self) -> None:
         """Write a snapshot and close the journal."""
-        with self._turn:
-            if self._stopped is None:
-                self._stopped, self.play.now = "the service is closed", None
+        with self.commits.turn:
+            if self.stopped is None:
+                self.commits.stopped, self.play.now = "the service is closed", None
                 with suppress(*self.journal.failures):  # else the next start learns more again
                     self.journal.begin()
                     self._snapshot()

@@ -112,7 +112,7 @@ class Desk:
         requests = [request for asked, _ in held for request in asked]
         self._count = 0
         try:
-            jobs = self.service.begin(requests) if self._local else None
+            jobs = self.service.commits.begin(requests) if self._local else None
             self._begun.put((loop, held, requests, jobs))
         except Exception as error:
             self._answer(loop, held, [error] * len(requests))
@@ -125,7 +125,7 @@ class Desk:
                 if jobs is None:
                     answers = self.service.answer_many(requests)
                 else:
-                    self.service.end(jobs)
+                    self.service.commits.end(jobs)
                     answers = [job.outcome for job in jobs]
             except Exception as error:
                 answers = [error] * len(requests)
