@@ -9,6 +9,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import noregret as nr
+from noregret.service import Request, Service
 from noregret.service import ids as module
 from noregret.service.compiled.id_digests import digest_of, digests_of
 from noregret.service.database import Sqlite
@@ -73,3 +75,22 @@ def test_ids_are_found_as_in_a_dict(tmp_path: Path, monkeypatch: pytest.MonkeyPa
         assert ids.find(f"never {turn}") == []
     assert len(ids.runs) > 1
     database.close()
+
+
+def test_memory_is_bounded_where_old_labels_are_removed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With ``retain``, ids take no more memory however many have come."""
+    monkeypatch.setattr(module, "MAX_RECENT", 100)
+    monkeypatch.setattr(module, "MERGED", 4)
+    taken, lines = list[int](), 50
+    with Service(nr.Nlms(), tmp_path / "s.db", retain=400, snapshot_every=200) as service:
+        for turn in range(sized(120, full=2000)):
+            asked = [Request("learn", f"{turn}-{k}", {"a": 1.0}, k % 3) for k in range(lines)]
+            service.answer_many(asked)
+            ids = service.journal.ids
+            bits = sum(len(layer.bits) for layer in ids.filter.layers)
+            taken.append(bits + sum(starts.nbytes for starts in ids.starts.values()))
+        assert service.labels == lines * len(taken) > 10 * 400
+        assert ids.find("0-0") == []  # forgotten: a retry of it is a new request
+    assert max(taken) == max(taken[: len(taken) // 2])

@@ -70,6 +70,12 @@ class Challengers:
             learner._entry.prepare = prepare.renewed() or like(prepare.options)
         if learner._of_classes != fresh._of_classes:
             raise TypeError("a challenger has the same kind of labels as the model that serves")
+        mine, other = loss_of(fresh), loss_of(learner)
+        if mine != other:
+            raise TypeError(
+                f"a challenger has the loss of the model that serves, {mine}: got {other}; losses"
+                " of two kinds cannot be compared"
+            )
         self._change("challenge", name, begun(learner), positive("bound", bound))
 
     def mix(self, name: str, master: str = DEFAULT, bound: float = 1.0) -> None:
@@ -123,3 +129,9 @@ class Challengers:
             return Reply(None, name, 0)
 
         service.submit(act)
+
+
+def loss_of(learner: Learner) -> str:
+    """Return the loss of a learner, with its parameter if it has one."""
+    parameter = learner.params.get("loss_parameter")
+    return learner.engine.loss.name + ("" if parameter is None else f" of {parameter:g}")
