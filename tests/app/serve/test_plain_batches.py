@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import random
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from types import SimpleNamespace
 from typing import Any
+from unittest import mock
 
 import pytest
 from hypothesis import given
@@ -18,7 +21,7 @@ from noregret.app.commands.serve.hot import Hot
 from noregret.app.commands.serve.keys import Keys
 from noregret.base.model_file import dumps
 from noregret.linear.learner import all_learners
-from noregret.service import Service, ids
+from noregret.service import Service, ids, values
 from noregret.service.line_shapes import LineReader, shape_of
 from noregret.service.requests import Learned, LearnedPlain
 from tests.thorough import draws, sized
@@ -43,7 +46,13 @@ class Desk:
 
 def answered(folder: Path, learner: Any, bodies: list[bytes], short: bool) -> tuple[Any, ...]:
     """Return the answers to batches, what is kept of them, and how many took the short cut."""
-    with Service(learner, folder / str(short), snapshot_every=20, clock=lambda: 5.0) as service:
+    made = itertools.count()  # ids of lines that have none, the same both ways
+    options: Any = {"snapshot_every": 20, "clock": lambda: 5.0}
+    with (
+        mock.patch.object(values, "uuid4") as name,
+        Service(learner, folder / str(short), **options) as service,
+    ):
+        name.side_effect = lambda: SimpleNamespace(hex=f"made {next(made)}")
         hot = Hot({"m": Desk(service)}, Keys({}), {})  # type: ignore[dict-item]
         reader, found, taken = hot.readers["m"], list[Any](), list[bool]()
 
