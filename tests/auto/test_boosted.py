@@ -11,7 +11,7 @@ import noregret as nr
 from noregret.base.model_file import dumps, loads
 from tests.auto.streams import auto, labels, played
 
-BEGINS, SPEAKS, KEPT = 64, 160, 8192
+BEGINS, SPEAKS, KEPT = 64, 160, 32768
 
 
 def curves(seed: int, rows: int, columns: int = 6) -> Any:
@@ -98,7 +98,7 @@ def test_a_state_that_makes_no_sense_is_refused(what: str) -> None:
     elif what == "edges":
         arrays["boosted.edges"][:2] = 1, 0
     elif what == "counts":
-        arrays["boosted.counts"][0] = 32
+        arrays["boosted.counts"][0] = 64
     elif what == "x":
         arrays["boosted.x"][0] = 1e39
     else:

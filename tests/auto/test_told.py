@@ -108,7 +108,7 @@ def test_the_gain_of_recent_outcomes_is_what_leaving_them_out_costs(
 ) -> None:
     """Beside another that sees none of them: about the same saving, and members.
 
-    Small changes move whole splits of boosted trees.
+    Small changes move whole splits of boosted trees, and what is combined with these.
     """
     rng = np.random.default_rng(3)
     X, y = rng.normal(size=(3000, 2)), np.zeros(3000)
@@ -120,7 +120,10 @@ def test_the_gain_of_recent_outcomes_is_what_leaving_them_out_costs(
     blind.learn_many(X, y)
     n = len(blind.members)
     assert member_names(seeing)[:n] == member_names(blind)
-    np.testing.assert_allclose(member_losses(seeing)[:n], member_losses(blind), rtol=0.1)
+    pairs = zip(member_names(blind), member_losses(seeing)[:n], member_losses(blind), strict=True)
+    some = [pair for name, *pair in pairs if not name.startswith(("combination", "boosted"))]
+    assert len(some) >= n - 5
+    np.testing.assert_allclose(*np.transpose(some), rtol=0.01)
     best, without = member_losses(seeing)[n:].min(), member_losses(blind).min()
     gain = seeing.findings()["recent_gain"]
     assert gain == pytest.approx(1 - best / without, abs=0.01)

@@ -18,7 +18,7 @@ REPEATS = sized(3, full=10)
 SLACK = 2000
 # Per tree of the forest of ``auto``.
 MAX_NODES = 2000
-MAX_ROWS = 8192  # that boosted trees keep
+MAX_ROWS = 32768  # that boosted trees keep
 
 
 def kept_by(work: Callable[[], None]) -> int:

@@ -5,7 +5,6 @@ from noregret.base.compiled.state_parts cimport Allocated, StateParts
 cdef extern from "boosting.h" nogil:
     enum:
         NOREGRET_BOOST_TREES
-        NOREGRET_BOOST_NODES
         NOREGRET_BOOST_BINS
         NOREGRET_BOOST_ROWS
 
@@ -17,9 +16,10 @@ cdef extern from "boosting.h" nogil:
     ctypedef struct noregret_boost:
         int64_t features, room, rows, next, rounds, fits, bin_at, labels
         double debt, unit
-        noregret_boost_node nodes[64][31]
 
     ctypedef struct noregret_boost_arrays:
+        noregret_boost_node* nodes
+        int64_t per_tree
         double* origin
         double* scale
         double* outcomes
@@ -28,6 +28,7 @@ cdef extern from "boosting.h" nogil:
         float* edges
         uint8_t* edge_count
 
+    int64_t noregret_boost_nodes(int64_t rows)
     noregret_boost_arrays noregret_boost_at(const noregret_boost* b)
     Py_ssize_t noregret_boost_bytes(int64_t features, int64_t room)
     noregret_boost* noregret_boost_sized(const noregret_boost* source, int64_t features, int64_t room)

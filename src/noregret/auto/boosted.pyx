@@ -1,6 +1,6 @@
 """The boosted trees of ``auto``: a member that is fitted again and again to the latest rows.
 
-Sixty-four small trees are kept, and the latest 8,192 rows. Every few rounds, one tree after the other is
+Sixty-four small trees are kept, and the latest 32,768 rows. Every few rounds, one tree after the other is
 fitted again to what the rest leave of the outcomes, at most as often as a budget of time per round allows.
 Inputs are the prediction of the linear mixture and the features, in units of their first differences from
 the first row: so neither units nor signs matter.
@@ -140,13 +140,14 @@ cdef class Boosted:
         cdef noregret_boost* b = self.block()
         cdef noregret_boost_arrays at
         cdef noregret_boost_node* node
-        cdef Py_ssize_t p, k
+        cdef Py_ssize_t p, k, nodes
         if b == NULL:
             return {}, dict.fromkeys(NUMBERS, 0) | {"debt": 0.0, "unit": 0.0}
         at, p = noregret_boost_at(b), b.features
-        trees = np.zeros((NOREGRET_BOOST_TREES * NOREGRET_BOOST_NODES, 4))
-        for k in range(NOREGRET_BOOST_TREES * NOREGRET_BOOST_NODES):
-            node = &b.nodes[0][0] + k
+        nodes = noregret_boost_nodes(b.rows)
+        trees = np.zeros((NOREGRET_BOOST_TREES * nodes, 4))
+        for k in range(NOREGRET_BOOST_TREES * nodes):
+            node = at.nodes + k // nodes * at.per_tree + k % nodes
             trees[k] = node.value, node.threshold, node.feature, node.left
         arrays = {
             "origin": np.array(<double[:p]> at.origin), "scale": np.array(<double[:p]> at.scale),
@@ -171,17 +172,18 @@ cdef class Boosted:
         """Return a block with a state, or raise ValueError if invalid."""
         cdef noregret_boost* b
         cdef noregret_boost_node* node
-        cdef Py_ssize_t k
+        cdef Py_ssize_t k, nodes
         p, rows = numbers["features"], numbers["rows"]
         if not (1 <= p <= MAX_FILTER_FEATURES + 1 and 0 <= rows <= NOREGRET_BOOST_ROWS and numbers["unit"] > 0):
             raise ValueError("the state's numbers make no sense")
         if rows != min(numbers["rounds"], NOREGRET_BOOST_ROWS) or numbers["next"] != numbers["rounds"] % NOREGRET_BOOST_ROWS:
             raise ValueError("the state's numbers make no sense")
+        nodes = noregret_boost_nodes(rows)
         state_arrays(arrays, {
             "origin": p, "scale": p, "outcomes": rows, "fitted": rows, "x": p * rows, "edges": p * NOREGRET_BOOST_BINS,
-            "counts": p, "trees": NOREGRET_BOOST_TREES * NOREGRET_BOOST_NODES * 4,
+            "counts": p, "trees": NOREGRET_BOOST_TREES * nodes * 4,
         })
-        if (np.abs(arrays["x"]) > 2e38).any() or (np.abs(arrays["edges"]) > 2e38).any() or np.abs(arrays["outcomes"]).max(initial=0) > MAX_UNITS:
+        if (np.abs(arrays["x"]) > 2e38).any() or (np.abs(arrays["edges"]) > 4e38).any() or np.abs(arrays["outcomes"]).max(initial=0) > MAX_UNITS:
             raise ValueError("the rows of boosted trees are out of range")
         checked_edges(arrays["edges"].reshape(p, -1), arrays["counts"])
         trees = checked_trees(arrays["trees"].reshape(NOREGRET_BOOST_TREES, -1, 4), p)
@@ -203,7 +205,7 @@ cdef class Boosted:
         for k in range(<Py_ssize_t> p):
             at.edge_count[k] = <uint8_t> arrays["counts"][k]
         for k, (value, threshold, feature, left) in enumerate(trees.reshape(-1, 4).tolist()):
-            node = &b.nodes[0][0] + k
+            node = at.nodes + k // nodes * at.per_tree + k % nodes
             node.value, node.threshold, node.feature, node.left = value, threshold, int(feature), int(left)
         noregret_boost_restore(b)
         return b
@@ -224,7 +226,7 @@ def checked_trees(trees, features):
     places = np.arange(trees.shape[1])
     whole = (feature == np.floor(feature)) & (left == np.floor(left)) & (feature >= 0) & (feature < features)
     fits = (left == places) | ((left > places) & (left + 1 < trees.shape[1])) | (left == 0)
-    never_right = (left != places) | (trees[..., 1] >= 3e38)
+    never_right = (left != places) | (trees[..., 1] >= 2.9e38)
     if not (whole & fits & never_right).all():
         raise ValueError("the nodes of boosted trees make no sense")
     return trees

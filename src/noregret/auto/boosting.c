@@ -1,7 +1,6 @@
 /* The block of the boosted trees of `auto`, their predictions, and the rows they keep. boosting_fit.c fits a tree. */
 #include "boosting.h"
 
-#include <float.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,7 +8,6 @@
 
 enum {
     TREES = NOREGRET_BOOST_TREES,
-    NODES = NOREGRET_BOOST_NODES,
     BINS = NOREGRET_BOOST_BINS,
     FIRST_ROOM = 128,
     FIRST_BINS = 64,   /* rows before inputs are divided into bins */
@@ -17,19 +15,31 @@ enum {
 };
 
 /* Nanoseconds per row that fits may take, about. */
-static const double BUDGET = 4000;
+static const double BUDGET = 5000;
+
+int noregret_boost_leaves(int64_t rows)
+{
+    int64_t most = rows / NOREGRET_BOOST_ROWS_PER_LEAF;
+    most = most < NOREGRET_BOOST_LEAVES ? most : NOREGRET_BOOST_LEAVES;
+    return (int)(most > NOREGRET_BOOST_FEWEST_LEAVES ? most : NOREGRET_BOOST_FEWEST_LEAVES);
+}
+
+int64_t noregret_boost_nodes(int64_t rows) { return 2 * noregret_boost_leaves(rows) - 1; }
 
 ptrdiff_t noregret_boost_bytes(int64_t features, int64_t room)
 {
     ptrdiff_t wide = 8 * (2 * features + 2 * room), floats = 4 * (features * room + features * BINS);
-    return sizeof(noregret_boost) + wide + floats + features + features * room + TREES * room;
+    ptrdiff_t nodes = TREES * noregret_boost_nodes(room) * sizeof(noregret_boost_node);
+    return sizeof(noregret_boost) + nodes + wide + floats + features + features * room + TREES * room;
 }
 
 noregret_boost_arrays noregret_boost_at(const noregret_boost *b)
 {
     noregret_boost_arrays at;
     int64_t p = b->features, n = b->room;
-    at.origin = (double *)(b + 1);
+    at.nodes = (noregret_boost_node *)(b + 1);
+    at.per_tree = noregret_boost_nodes(n);
+    at.origin = (double *)(at.nodes + TREES * at.per_tree);
     at.scale = at.origin + p;
     at.outcomes = at.scale + p;
     at.fitted = at.outcomes + n;
@@ -51,14 +61,19 @@ noregret_boost *noregret_boost_sized(const noregret_boost *from, int64_t feature
     b->features = features;
     b->room = room;
     noregret_boost_arrays to = noregret_boost_at(b);
+    for (int64_t k = 0; k < features * BINS; k++)
+        to.edges[k] = NOREGRET_BOOST_NEVER;
     if (from == NULL) {
         b->bin_at = FIRST_BINS;
         for (int t = 0; t < TREES; t++)
-            b->nodes[t][0].threshold = FLT_MAX;
+            to.nodes[t * to.per_tree].threshold = NOREGRET_BOOST_NEVER;
         return b;
     }
     noregret_boost_arrays was = noregret_boost_at(from);
     int64_t before = from->features, kept = before < features ? before : features, rows = b->rows;
+    int64_t nodes = to.per_tree < was.per_tree ? to.per_tree : was.per_tree;
+    for (int t = 0; t < TREES; t++)
+        memcpy(to.nodes + t * to.per_tree, was.nodes + t * was.per_tree, nodes * sizeof(noregret_boost_node));
     memcpy(to.origin, was.origin, kept * sizeof(double));
     memcpy(to.scale, was.scale, kept * sizeof(double));
     memcpy(to.outcomes, was.outcomes, rows * sizeof(double));
@@ -67,8 +82,8 @@ noregret_boost *noregret_boost_sized(const noregret_boost *from, int64_t feature
         memcpy(to.x + i * features, was.x + i * before, kept * sizeof(float));
     memcpy(to.edges, was.edges, kept * BINS * sizeof(float));
     memcpy(to.edge_count, was.edge_count, kept);
-    for (int64_t j = 0; j < kept; j++)
-        memcpy(to.bins + j * room, was.bins + j * from->room, rows);
+    for (int64_t i = 0; i < rows; i++)
+        memcpy(to.bins + i * features, was.bins + i * before, kept);
     for (int t = 0; t < TREES; t++)
         memcpy(to.leaf + t * room, was.leaf + t * from->room, rows);
     return b;
@@ -82,7 +97,7 @@ static float near_to(double value)
 }
 
 /* Fill in the leaves of a row in all trees, four trees side by side. */
-static void find_leaves(const noregret_boost *b, const float *own, uint8_t *leaf)
+static void find_leaves(const noregret_boost *b, const noregret_boost_arrays *in, const float *own, uint8_t *leaf)
 {
     for (int t = 0; t < TREES; t += 4) {
         int at[4] = {0, 0, 0, 0}, depth = 0;
@@ -90,7 +105,7 @@ static void find_leaves(const noregret_boost *b, const float *own, uint8_t *leaf
             depth = b->depth[t + k] > depth ? b->depth[t + k] : depth;
         for (int d = 0; d < depth; d++)
             for (int k = 0; k < 4; k++) {
-                const noregret_boost_node *node = &b->nodes[t + k][at[k]];
+                const noregret_boost_node *node = &in->nodes[(t + k) * in->per_tree + at[k]];
                 at[k] = node->left + (own[node->feature] > node->threshold);
             }
         for (int k = 0; k < 4; k++)
@@ -98,11 +113,11 @@ static void find_leaves(const noregret_boost *b, const float *own, uint8_t *leaf
     }
 }
 
-static double sum_of(const noregret_boost *b, const uint8_t *leaf)
+static double sum_of(const noregret_boost_arrays *in, const uint8_t *leaf)
 {
     double sum = 0;
     for (int t = 0; t < TREES; t++)
-        sum += b->nodes[t][leaf[t]].value;
+        sum += in->nodes[t * in->per_tree + leaf[t]].value;
     return sum;
 }
 
@@ -111,8 +126,8 @@ double noregret_boost_predict(const noregret_boost *b, const double *x, float *o
     noregret_boost_arrays at = noregret_boost_at(b);
     for (int64_t j = 0; j < b->features; j++)
         own[j] = b->rounds > 0 ? near_to((x[j] - at.origin[j]) * at.scale[j]) : 0;
-    find_leaves(b, own, leaf);
-    return sum_of(b, leaf);
+    find_leaves(b, &at, own, leaf);
+    return sum_of(&at, leaf);
 }
 
 /* Bins. */
@@ -130,24 +145,19 @@ static float between(float low, float high)
 }
 
 /* The number of edges below a value. */
-static uint8_t bin_of(const float *edges, int count, float value)
+static uint8_t bin_of(const float *edges, float value)
 {
-    int low = 0;
-    while (low < count) {
-        int middle = (low + count) >> 1;
-        if (value > edges[middle])
-            low = middle + 1;
-        else
-            count = middle;
-    }
-    return (uint8_t)low;
+    int below = 0;
+    for (int c = 0; c < BINS; c++)
+        below += value > edges[c];
+    return (uint8_t)below;
 }
 
 static void fill_bins(noregret_boost *b, int64_t j)
 {
     noregret_boost_arrays at = noregret_boost_at(b);
     for (int64_t i = 0; i < b->rows; i++)
-        at.bins[j * b->room + i] = bin_of(at.edges + j * BINS, at.edge_count[j], at.x[i * b->features + j]);
+        at.bins[i * b->features + j] = bin_of(at.edges + j * BINS, at.x[i * b->features + j]);
 }
 
 /* Divide the values of an input into bins of about as many rows each. */
@@ -156,7 +166,8 @@ static void divide(noregret_boost *b, int64_t j)
     noregret_boost_arrays at = noregret_boost_at(b);
     float sample[SAMPLED], *edges = at.edges + j * BINS;
     int n = (int)(b->rows < SAMPLED ? b->rows : SAMPLED), distinct = 1, count = 0;
-    memset(edges, 0, BINS * sizeof(float));
+    for (int c = 0; c < BINS; c++)
+        edges[c] = NOREGRET_BOOST_NEVER;
     for (int k = 0; k < n; k++)
         sample[k] = at.x[(k * b->rows / n) * b->features + j];
     qsort(sample, n, sizeof(float), rising);
@@ -210,10 +221,10 @@ void noregret_boost_learn(noregret_boost *b, const double *x, float *own, const 
         }
     memcpy(at.x + row * p, own, p * sizeof(float));
     for (int64_t j = 0; j < p; j++)
-        at.bins[j * b->room + row] = bin_of(at.edges + j * BINS, at.edge_count[j], own[j]);
+        at.bins[row * p + j] = bin_of(at.edges + j * BINS, own[j]);
     for (int t = 0; t < TREES; t++)
         at.leaf[t * b->room + row] = leaf[t];
-    at.fitted[row] = sum_of(b, leaf);
+    at.fitted[row] = sum_of(&at, leaf);
     at.outcomes[row] = y;
     b->rounds++;
     b->rows = row + 1 > b->rows ? row + 1 : b->rows;
@@ -232,10 +243,11 @@ void noregret_boost_restore(noregret_boost *b)
 {
     noregret_boost_arrays at = noregret_boost_at(b);
     for (int t = 0; t < TREES; t++) {
-        uint8_t depths[NODES] = {0};
+        uint8_t depths[2 * NOREGRET_BOOST_LEAVES] = {0};
+        const noregret_boost_node *nodes = at.nodes + t * at.per_tree;
         b->depth[t] = 0;
-        for (int k = 0; k < NODES; k++) {
-            int left = b->nodes[t][k].left;
+        for (int k = 0; k < at.per_tree; k++) {
+            int left = nodes[k].left;
             if (left > k)
                 depths[left] = depths[left + 1] = depths[k] + 1;
             if (depths[k] > b->depth[t])
@@ -246,7 +258,7 @@ void noregret_boost_restore(noregret_boost *b)
         fill_bins(b, j);
     for (int64_t i = 0; i < b->rows; i++) {
         uint8_t leaf[TREES];
-        find_leaves(b, at.x + i * b->features, leaf);
+        find_leaves(b, &at, at.x + i * b->features, leaf);
         for (int t = 0; t < TREES; t++)
             at.leaf[t * b->room + i] = leaf[t];
     }

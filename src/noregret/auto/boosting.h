@@ -7,12 +7,17 @@
 
 enum {
     NOREGRET_BOOST_TREES = 64,
-    NOREGRET_BOOST_LEAVES = 16,
-    NOREGRET_BOOST_NODES = 2 * NOREGRET_BOOST_LEAVES - 1,
-    NOREGRET_BOOST_BINS = 32,
-    NOREGRET_BOOST_ROWS = 8192,     /* that are kept */
+    NOREGRET_BOOST_LEAVES = 32,         /* of a tree, with many rows */
+    NOREGRET_BOOST_BINS = 64,
+    NOREGRET_BOOST_ROWS = 32768,        /* that are kept */
+    NOREGRET_BOOST_SAMPLE = 16384,      /* of them, to which a tree is fitted */
+    NOREGRET_BOOST_FEWEST_LEAVES = 16,  /* of a tree, with few rows, */
+    NOREGRET_BOOST_ROWS_PER_LEAF = 512, /* and rows for each leaf with more */
     NOREGRET_BOOST_INPUTS = 264,
 };
+
+/* The threshold of leaves, and of bins that there are not: no input is greater. */
+#define NOREGRET_BOOST_NEVER 3e38f
 
 typedef struct {
     double value;                   /* of a leaf */
@@ -30,16 +35,21 @@ typedef struct {
     double debt;                    /* what the last fit cost, in nanoseconds or so, and rounds have not paid yet */
     double unit;                    /* outcomes are divided by it */
     uint8_t depth[NOREGRET_BOOST_TREES];
-    noregret_boost_node nodes[NOREGRET_BOOST_TREES][NOREGRET_BOOST_NODES];
 } noregret_boost;
 
-/* The arrays: origin and scale of each input, outcomes and what was fitted to them, inputs row by row, edges of bins and
- * their number per input, bins column by column, and the leaves of all rows tree by tree. */
+/* The arrays: nodes tree by tree, origin and scale of each input, outcomes and what was fitted to them, inputs row by row, edges of bins and
+ * their number per input, bins row by row, and the leaves of all rows tree by tree. */
 typedef struct {
+    noregret_boost_node *nodes;
+    int64_t per_tree;               /* room for nodes */
     double *origin, *scale, *outcomes, *fitted;
     float *x, *edges;
     uint8_t *edge_count, *bins, *leaf;
 } noregret_boost_arrays;
+
+/* The leaves and the nodes that a tree may have with so many rows. */
+int noregret_boost_leaves(int64_t rows);
+int64_t noregret_boost_nodes(int64_t rows);
 
 noregret_boost_arrays noregret_boost_at(const noregret_boost *b);
 

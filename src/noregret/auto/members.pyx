@@ -47,6 +47,8 @@ for lane in range(4):
     KEPT_FIRST[lane], GRANTED_FIRST[lane] = KEEP_FIRST[lane], GRANT_FIRST[lane]
 cdef enum:
     MAX_LAGGED_FEATURES = 64   # of filters that also use outcomes
+    FOREST_TREES = 5           # beside boosted trees,
+    LONE_FOREST_TREES = 10     # and before edition 3, without them
     LAGS = 3
 # Initial variances of the constant feature's weight, for numbers and for labels.
 cdef double CONSTANT_VARIANCE = 1e4, CONSTANT_LABEL_VARIANCE = 100.0
@@ -117,7 +119,7 @@ cdef class Members:
         self.loss, self.recent, self.delay, self.edition = loss, recent, delay, edition
         self.at = layout_of(loss, recent, edition, trees)
         self.settled = SETTLED_ROUNDS if edition > 1 else FIRST_SETTLED_ROUNDS
-        self.trees = Trees(self.at.kind == LOGISTIC) if trees else None
+        self.trees = Trees(self.at.kind == LOGISTIC, FOREST_TREES if edition > 2 else LONE_FOREST_TREES) if trees else None
         self.boosted = Boosted(self.at.kind == LOGISTIC) if self.at.boosted >= 0 else None
         self.tilt = loss.parameter if loss.name == "quantile" else 0.5
         constant = CONSTANT_LABEL_VARIANCE if self.at.kind == LOGISTIC else CONSTANT_VARIANCE

@@ -3,13 +3,13 @@ from noregret.forests.forest cimport noregret_forest
 
 
 cdef enum:
-    FOREST_TREES = 10
     FOREST_SAYS = 64           # room for the predictions within a forest, of two labels
     MAX_FOREST_FEATURES = 64
 
 
 cdef class Trees:
     cdef readonly bint labels
+    cdef readonly int trees
     # Of the state, in a row.
     cdef Allocated owned                   # the forest; NULL before it begins and with too many features
     cdef double unit                       # outcomes are divided by it

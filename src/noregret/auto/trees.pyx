@@ -67,10 +67,12 @@ cdef class Trees:
     ----------
     labels
         True for labels, which it predicts as log-odds.
+    trees
+        Number of trees.
     """
 
-    def __cinit__(self, labels):
-        self.labels = labels
+    def __cinit__(self, labels, trees):
+        self.labels, self.trees = labels, trees
 
     def __dealloc__(self):
         self.end()
@@ -107,7 +109,7 @@ cdef class Trees:
         cdef noregret_forest* made
         cdef int foreseen = 1
         if self.owned.at == NULL and size <= MAX_FOREST_FEATURES and rounds >= FIRST_ROUNDS and (self.labels or extent > 0):
-            made = noregret_forest_new(FOREST_TREES, FOREST_NODES, 2 if self.labels else 0, 0)
+            made = noregret_forest_new(self.trees, FOREST_NODES, 2 if self.labels else 0, 0)
             if made == NULL or 2 * noregret_forest_members(made) > FOREST_SAYS or not noregret_forest_widen(made, size, made.classes):
                 noregret_forest_delete(made)
                 return False
@@ -161,7 +163,7 @@ cdef class Trees:
         if self.owned.at == NULL:
             return {}, {"features": 0, "unit": 0.0}
         numbers = {"features": self.forest().features, "unit": self.unit}
-        lent = Grove.__new__(Grove, FOREST_TREES, FOREST_NODES, 0, 2 if self.labels else 0)
+        lent = Grove.__new__(Grove, self.trees, FOREST_NODES, 0, 2 if self.labels else 0)
         swap(&lent.forest, self.forest())
         try:
             return lent.get_state(), numbers
@@ -176,9 +178,9 @@ cdef class Trees:
         if numbers["features"] > MAX_FOREST_FEATURES or (arrays and not self.labels and not numbers["unit"] > 0):
             raise ValueError("the state's numbers make no sense")
         if arrays:
-            made = Grove(FOREST_TREES, FOREST_NODES, 0, 2 if self.labels else 0)
+            made = Grove(self.trees, FOREST_NODES, 0, 2 if self.labels else 0)
             made = made.take(arrays, numbers["features"], made.params[3])
-            f = noregret_forest_new(FOREST_TREES, FOREST_NODES, 2 if self.labels else 0, 0)
+            f = noregret_forest_new(self.trees, FOREST_NODES, 2 if self.labels else 0, 0)
             if f == NULL:
                 raise MemoryError
             swap(&made.forest, f)

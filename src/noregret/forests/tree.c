@@ -376,7 +376,7 @@ static int is_pure(const noregret_forest* f, const double* v, double y)
    which is negative if there is none. Returns the loss of the mixture of numbers at the proven rate. */
 static double pay(noregret_forest* f, noregret_tree* t, ptrdiff_t length, double y, double first)
 {
-    double unit = noregret_forest_unit(f), below[FOREST_RATES], lower = 0, seen = 0, off = 0;
+    double unit = noregret_forest_unit(f), bolder = noregret_boldness(f, 1), below[FOREST_RATES], lower = 0, seen = 0, off = 0;
     for (ptrdiff_t k = length - 1; k >= 0; k--) {
         double* v = t->node + f->stride * t->at[k];
         double says = forecast(f, v, f->classes ? (int)y : 0), own[FOREST_RATES], loss;
@@ -394,7 +394,7 @@ static double pay(noregret_forest* f, noregret_tree* t, ptrdiff_t length, double
             off = k == length - 1 ? own_off : v[STOP] * own_off + v[GO] * off;
             own[0] = f->edition > 1 ? 1 - own_off : unit > 0 ? exp(-loss / unit) : 1;
             own[1] = own[0];
-            for (double power = 1; power < noregret_boldness(f, 1); power *= 2)
+            for (double power = 1; power < bolder; power *= 2)
                 own[1] *= own[1];
         }
         for (int r = 0; r < FOREST_RATES; r++)
