@@ -75,6 +75,49 @@ def test_what_is_fitted_is_the_sum_of_its_trees() -> None:
     assert np.abs(sums).max() > 0.1
 
 
+@pytest.mark.parametrize("loss", ["square", "logistic"])
+def test_the_tree_fitted_last_splits_where_it_gains_most(loss: str) -> None:
+    """Beside all splits at edges of bins, in floating point."""
+    X, y = curves(8, 900)
+    y = labels(y - np.median(y)) if loss == "logistic" else y
+    learner = auto(loss)
+    learner.learn_many(X[:700], y[:700])
+    before = fits = learner.engine.get_state()[1]["boosted.fits"]
+    for t in range(700, 900):
+        learner.learn_one(X[t], y[t])
+        fits = learner.engine.get_state()[1]["boosted.fits"]
+        if fits > before:
+            break
+    assert fits == before + 1
+    found = state(learner)
+    x = found["x"].reshape(-1, len(found["origin"]))
+    tree = found["trees"].reshape(64, -1, 4)[(fits - 1) % 64]
+    leaves = np.zeros(len(x), int)
+    while (tree[leaves, 3] != leaves).any():
+        right = x[np.arange(len(x)), tree[leaves, 2].astype(int)] > tree[leaves, 1]
+        leaves = tree[leaves, 3].astype(int) + right * (tree[leaves, 3] != leaves)
+    # All trees but the new one, whose residuals that was fitted to.
+    score = found["fitted"] - tree[leaves, 0]
+    chance = 1 / (1 + np.exp(-score))
+    slope = found["outcomes"] - (chance if loss == "logistic" else score)
+    curvature = chance * (1 - chance) if loss == "logistic" else np.ones(len(x))
+    for leaf in np.unique(leaves):
+        own = leaves == leaf
+        value = 0.3 * slope[own].sum() / (curvature[own].sum() + 5)
+        assert tree[leaf, 0] == pytest.approx(value, rel=1e-3, abs=1e-5)
+
+    def gain(left: Any) -> float:
+        sides = [(slope[side].sum(), curvature[side].sum()) for side in (left, ~left)]
+        least = 1 if loss == "logistic" else 10
+        if min(weight for _, weight in sides) < least:
+            return 0.0
+        return float(sum(s * s / (w + 5) for s, w in sides))
+
+    edges = found["edges"].reshape(x.shape[1], -1)
+    gains = [gain(x[:, j] <= e) for j in range(x.shape[1]) for e in edges[j, : int(found["counts"][j])]]
+    assert gain(x[:, int(tree[0, 2])] <= tree[0, 1]) >= 0.999 * max(gains)
+
+
 def test_more_features_than_it_takes_end_it() -> None:
     X, y = curves(5, 130)
     learner = auto()
