@@ -114,7 +114,11 @@ def test_the_tree_fitted_last_splits_where_it_gains_most(loss: str) -> None:
         return float(sum(s * s / (w + 5) for s, w in sides))
 
     edges = found["edges"].reshape(x.shape[1], -1)
-    gains = [gain(x[:, j] <= e) for j in range(x.shape[1]) for e in edges[j, : int(found["counts"][j])]]
+    gains = [
+        gain(x[:, j] <= edge)
+        for j in range(x.shape[1])
+        for edge in edges[j, : int(found["counts"][j])]
+    ]
     assert gain(x[:, int(tree[0, 2])] <= tree[0, 1]) >= 0.999 * max(gains)
 
 
