@@ -75,7 +75,7 @@ def test_changes_are_checked_and_a_failing_challenger_harms_nobody(tmp_path: Pat
             service.challengers.add("a/b", nr.Nlms())
         with pytest.raises(TypeError, match="same kind of labels"):
             service.challengers.add("classes", nr.Softmax())
-        with pytest.raises(TypeError, match="has the loss of the model that serves, square"):
+        with pytest.raises(Conflict, match="has the loss of the model that serves, square"):
             service.challengers.add("absolute", nr.Auto("absolute"))
         plain = nr.Nlms()
         for k in range(40):

@@ -72,10 +72,8 @@ class Challengers:
             raise TypeError("a challenger has the same kind of labels as the model that serves")
         mine, other = loss_of(fresh), loss_of(learner)
         if mine != other:
-            raise TypeError(
-                f"a challenger has the loss of the model that serves, {mine}: got {other}; losses"
-                " of two kinds cannot be compared"
-            )
+            what = f"a challenger has the loss of the model that serves, {mine}: got {other}"
+            raise Conflict(what, "losses of two kinds cannot be compared")
         self._change("challenge", name, begun(learner), positive("bound", bound))
 
     def mix(self, name: str, master: str = DEFAULT, bound: float = 1.0) -> None:
