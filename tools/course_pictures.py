@@ -58,7 +58,7 @@ def mistakes() -> Drawn:
             w = w + y * x
             inner.append(float(u @ w))
             lengths.append(float(np.linalg.norm(w)))
-    k = np.arange(len(inner))
+    k = np.arange(len(inner), dtype=np.float64)
     ceiling = np.sqrt(300 * k)
     frame = Frame(1, 0, 1.05 * ceiling.max())
     lines = [

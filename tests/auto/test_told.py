@@ -123,7 +123,8 @@ def test_the_gain_of_recent_outcomes_is_what_leaving_them_out_costs(
     pairs = zip(member_names(blind), member_losses(seeing)[:n], member_losses(blind), strict=True)
     some = [pair for name, *pair in pairs if not name.startswith(("combination", "boosted"))]
     assert len(some) >= n - 5
-    np.testing.assert_allclose(*np.transpose(some), rtol=0.01)
+    theirs, alone = np.transpose(some)
+    np.testing.assert_allclose(theirs, alone, rtol=0.01)
     best, without = member_losses(seeing)[n:].min(), member_losses(blind).min()
     gain = seeing.findings()["recent_gain"]
     assert gain == pytest.approx(1 - best / without, abs=0.01)
