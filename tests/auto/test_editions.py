@@ -10,7 +10,7 @@ import pytest
 
 import noregret as nr
 from noregret.base.model_file import dumps, loads
-from tests.auto.streams import LOSSES, auto, member_names, played, same_state, stream
+from tests.auto.streams import LOSSES, NUMBERS, auto, member_names, played, same_state, stream
 
 FILES = Path(__file__).parents[1] / "fixtures" / "version_0_1_0"
 
@@ -37,6 +37,22 @@ def test_each_edition_goes_on_from_its_file(loss: str, edition: int, delay: int)
     assert kept.edition == edition
     assert same_state(kept, half)
     assert np.array_equal(played(kept, X[50:], y[50:]), said[50:])
+    assert same_state(kept, whole)
+
+
+@pytest.mark.parametrize("loss", NUMBERS)
+@pytest.mark.parametrize("edition", [1, 2, 3])
+@pytest.mark.parametrize("cut", [150, 260])
+def test_each_goes_on_alike_where_losses_are_limited(loss: str, edition: int, cut: int) -> None:
+    """Losses far beyond the usual count alike: from round 200 on, by the largest so far."""
+    X, y = stream(3, 320, 2)
+    y[:250] = 0.0
+    y[300] = 1e6
+    whole, half = (auto(loss, edition=edition) for _ in range(2))
+    said = played(whole, X, y)
+    played(half, X[:cut], y[:cut])
+    kept = loads(dumps(half), "a copy")
+    assert np.array_equal(played(kept, X[cut:], y[cut:]), said[cut:])
     assert same_state(kept, whole)
 
 

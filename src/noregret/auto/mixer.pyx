@@ -506,6 +506,7 @@ cdef class Mixer:
         self.snapshots.take(arrays["snapshots"], numbers)
         for k, number in enumerate(arrays["beyond"].tolist()):
             self.beyond[k] = number
+        self.final.rounds = (<Tracker> self.tracker).turns  # which are saved
         for k, number in enumerate(arrays["followed"].tolist() if self.follows else ()):
             if number < 0:
                 raise ValueError("array followed holds a negative sum")
