@@ -46,8 +46,9 @@ def test_one_worse_alternative_is_enough_and_comes_first() -> None:
         ([0.9, 0.2], HELPED),
         ([1.0], SAME),
         ([0.9995], SAME),
-        ([0.9, 1.0], HELPED),
+        ([0.7, 1.0003], SAME),
         ([1.01], WORSE),
+        ([0.7, 1.0, 1.01], WORSE),
     ],
 )
 def test_the_headline_follows_the_ratios(ratios: list[float], headline: str) -> None:

@@ -32,6 +32,8 @@ class Plain(NamedTuple):
 def helped(found: Iterable[Plain]) -> Verdict | None:
     """Return whether a result is better than every alternative; None if there is none.
 
+    One that is no better than some alternative did not help, whatever the others.
+
     >>> helped([Plain(0.5, "50% less error than the mean"), Plain(2.0, "twice the last value's")])
     Verdict(mood='poor', headline='DID NOT HELP', words="Twice the last value's, but 50% less error\
  than the mean.", theorem='', promise='', share=None)
@@ -42,11 +44,12 @@ def helped(found: Iterable[Plain]) -> Verdict | None:
     better = [one for one in compared if one.ratio < 1 - CLOSE]
     worse = [one for one in compared if one.ratio > 1 + CLOSE]
     same = [one for one in compared if one not in better and one not in worse]
-    told, but = (worse, [*same, *better]) if worse else (better, same)
-    mood: Mood = "poor" if worse else "good"
-    headline = WORSE if worse else HELPED
-    if not told:
-        mood, headline, told, but = "neutral", SAME, same, []
+    mood: Mood
+    headline, mood, told, but = HELPED, "good", better, list[Plain]()
+    if worse:
+        headline, mood, told, but = WORSE, "poor", worse, [*same, *better]
+    elif same:
+        headline, mood, told, but = SAME, "neutral", same, better
     words = ", and ".join(one.words for one in told)
     words += "".join(f", but {one.words}" for one in but)
     return Verdict(mood, headline, f"{words[:1].upper()}{words[1:]}.")
