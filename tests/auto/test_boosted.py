@@ -56,6 +56,19 @@ def test_it_begins_after_some_rounds_and_keeps_the_latest_rows() -> None:
     assert dumps(loads(dumps(learner), "a copy")) == dumps(learner)
 
 
+@pytest.mark.parametrize("cut", [BEGINS, BEGINS + 1, 100, 126, 127, 128, 129, SPEAKS])
+def test_a_copy_from_before_the_first_fit_goes_on_alike(cut: int) -> None:
+    """Trees have one node each until 64 rows are kept."""
+    X, y = curves(9, 250)
+    whole, first = auto(), auto()
+    whole.learn_many(X, y)
+    first.learn_many(X[:cut], y[:cut])
+    copy = loads(dumps(first), "a copy")
+    assert dumps(copy) == dumps(first)
+    copy.learn_many(X[cut:], y[cut:])
+    assert dumps(copy) == dumps(whole)
+
+
 def test_what_is_fitted_is_the_sum_of_its_trees() -> None:
     """Beside another walk down the trees, over all rows kept."""
     X, y = curves(4, 900)

@@ -29,6 +29,7 @@ cdef extern from "boosting.h" nogil:
         uint8_t* edge_count
 
     int64_t noregret_boost_nodes(int64_t rows)
+    int64_t noregret_boost_room(int64_t rows)
     noregret_boost_arrays noregret_boost_at(const noregret_boost* b)
     Py_ssize_t noregret_boost_bytes(int64_t features, int64_t room)
     noregret_boost* noregret_boost_sized(const noregret_boost* source, int64_t features, int64_t room)

@@ -25,7 +25,6 @@ cnp.import_array()
 cdef enum:
     FIRST_ROUNDS = 64          # learned before it begins
     SILENT_ROUNDS = 96         # that it has learned before it takes part
-    FIRST_ROOM = 128           # rows
 # The unit of outcomes, in ranges of those before, and the most that count.
 cdef double UNIT_RANGES = 1.25, MAX_UNITS = 1e15
 NUMBERS = ("features", "rows", "next", "rounds", "fits", "bin_at")
@@ -77,7 +76,7 @@ cdef class Boosted:
         """
         cdef noregret_boost* made
         if self.owned.at == NULL and size <= MAX_FILTER_FEATURES and rounds >= FIRST_ROUNDS and (self.labels or extent > 0):
-            made = noregret_boost_sized(NULL, size + 1, FIRST_ROOM)
+            made = noregret_boost_sized(NULL, size + 1, noregret_boost_room(0))
             if made == NULL:
                 return False
             made.labels, made.unit = self.labels, 1 if self.labels else UNIT_RANGES * extent
@@ -147,6 +146,8 @@ cdef class Boosted:
         nodes = noregret_boost_nodes(b.rows)
         trees = np.zeros((NOREGRET_BOOST_TREES * nodes, 4))
         for k in range(NOREGRET_BOOST_TREES * nodes):
+            if k % nodes >= at.per_tree:
+                continue
             node = at.nodes + k // nodes * at.per_tree + k % nodes
             trees[k] = node.value, node.threshold, node.feature, node.left
         arrays = {
@@ -187,10 +188,7 @@ cdef class Boosted:
             raise ValueError("the rows of boosted trees are out of range")
         checked_edges(arrays["edges"].reshape(p, -1), arrays["counts"])
         trees = checked_trees(arrays["trees"].reshape(NOREGRET_BOOST_TREES, -1, 4), p)
-        room = FIRST_ROOM
-        while room < rows:
-            room *= 2
-        b = noregret_boost_sized(NULL, p, room)
+        b = noregret_boost_sized(NULL, p, noregret_boost_room(rows))
         if b == NULL:
             raise MemoryError
         b.rows, b.next, b.rounds, b.fits, b.bin_at = (numbers[name] for name in NUMBERS[1:])
@@ -205,6 +203,8 @@ cdef class Boosted:
         for k in range(<Py_ssize_t> p):
             at.edge_count[k] = <uint8_t> arrays["counts"][k]
         for k, (value, threshold, feature, left) in enumerate(trees.reshape(-1, 4).tolist()):
+            if k % nodes >= at.per_tree:
+                continue
             node = at.nodes + k // nodes * at.per_tree + k % nodes
             node.value, node.threshold, node.feature, node.left = value, threshold, int(feature), int(left)
         noregret_boost_restore(b)

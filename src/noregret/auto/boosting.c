@@ -9,8 +9,8 @@
 enum {
     TREES = NOREGRET_BOOST_TREES,
     BINS = NOREGRET_BOOST_BINS,
-    FIRST_ROOM = 128,
-    FIRST_BINS = 64,   /* rows before inputs are divided into bins */
+    FIRST_BINS = 64,   /* rows before inputs are divided into bins, and trees are fitted */
+    SECOND_ROOM = 128, /* rows that there is room for then */
     SAMPLED = 1024,    /* rows by which they are */
 };
 
@@ -26,10 +26,20 @@ int noregret_boost_leaves(int64_t rows)
 
 int64_t noregret_boost_nodes(int64_t rows) { return 2 * noregret_boost_leaves(rows) - 1; }
 
+int64_t noregret_boost_room(int64_t rows)
+{
+    int64_t room = SECOND_ROOM;
+    while (room < rows)
+        room *= 2;
+    return rows < FIRST_BINS ? FIRST_BINS - 1 : room;
+}
+
+static int64_t room_for_nodes(int64_t room) { return room < FIRST_BINS ? 1 : noregret_boost_nodes(room); }
+
 ptrdiff_t noregret_boost_bytes(int64_t features, int64_t room)
 {
     ptrdiff_t wide = 8 * (2 * features + 2 * room), floats = 4 * (features * room + features * BINS);
-    ptrdiff_t nodes = TREES * noregret_boost_nodes(room) * sizeof(noregret_boost_node);
+    ptrdiff_t nodes = TREES * room_for_nodes(room) * sizeof(noregret_boost_node);
     return sizeof(noregret_boost) + nodes + wide + floats + features + features * room + TREES * room;
 }
 
@@ -38,7 +48,7 @@ noregret_boost_arrays noregret_boost_at(const noregret_boost *b)
     noregret_boost_arrays at;
     int64_t p = b->features, n = b->room;
     at.nodes = (noregret_boost_node *)(b + 1);
-    at.per_tree = noregret_boost_nodes(n);
+    at.per_tree = room_for_nodes(n);
     at.origin = (double *)(at.nodes + TREES * at.per_tree);
     at.scale = at.origin + p;
     at.outcomes = at.scale + p;
@@ -153,11 +163,12 @@ static uint8_t bin_of(const float *edges, float value)
     return (uint8_t)below;
 }
 
-static void fill_bins(noregret_boost *b, int64_t j)
+static void fill_bins(noregret_boost *b)
 {
     noregret_boost_arrays at = noregret_boost_at(b);
     for (int64_t i = 0; i < b->rows; i++)
-        at.bins[i * b->features + j] = bin_of(at.edges + j * BINS, at.x[i * b->features + j]);
+        for (int64_t j = 0; j < b->features; j++)
+            at.bins[i * b->features + j] = bin_of(at.edges + j * BINS, at.x[i * b->features + j]);
 }
 
 /* Divide the values of an input into bins of about as many rows each. */
@@ -184,7 +195,6 @@ static void divide(noregret_boost *b, int64_t j)
             edges[count++] = edge;
     }
     at.edge_count[j] = (uint8_t)count;
-    fill_bins(b, j);
 }
 
 /* Learning. */
@@ -193,7 +203,7 @@ int noregret_boost_reserve(noregret_boost **b)
 {
     noregret_boost *was = *b, *made;
     if (was->rows == was->room && was->room < NOREGRET_BOOST_ROWS) {
-        if ((made = noregret_boost_sized(was, was->features, 2 * was->room)) == NULL)
+        if ((made = noregret_boost_sized(was, was->features, noregret_boost_room(was->rows + 1))) == NULL)
             return 0;
         free(was);
         *b = made;
@@ -232,6 +242,7 @@ void noregret_boost_learn(noregret_boost *b, const double *x, float *own, const 
     if (b->rounds == b->bin_at) {
         for (int64_t j = 0; j < p; j++)
             divide(b, j);
+        fill_bins(b);
         b->bin_at += b->rows;
     }
     b->debt = b->debt > BUDGET ? b->debt - BUDGET : 0;
@@ -254,8 +265,7 @@ void noregret_boost_restore(noregret_boost *b)
                 b->depth[t] = depths[k];
         }
     }
-    for (int64_t j = 0; j < b->features; j++)
-        fill_bins(b, j);
+    fill_bins(b);
     for (int64_t i = 0; i < b->rows; i++) {
         uint8_t leaf[TREES];
         find_leaves(b, &at, at.x + i * b->features, leaf);

@@ -41,7 +41,7 @@ typedef struct {
  * their number per input, bins row by row, and the leaves of all rows tree by tree. */
 typedef struct {
     noregret_boost_node *nodes;
-    int64_t per_tree;               /* room for nodes */
+    int64_t per_tree;               /* room for nodes; one before the first fit */
     double *origin, *scale, *outcomes, *fitted;
     float *x, *edges;
     uint8_t *edge_count, *bins, *leaf;
@@ -50,6 +50,9 @@ typedef struct {
 /* The leaves and the nodes that a tree may have with so many rows. */
 int noregret_boost_leaves(int64_t rows);
 int64_t noregret_boost_nodes(int64_t rows);
+
+/* Room for so many rows, or some more. */
+int64_t noregret_boost_room(int64_t rows);
 
 noregret_boost_arrays noregret_boost_at(const noregret_boost *b);
 
