@@ -268,11 +268,13 @@ class Blend(Reference):
 
     def trust(self) -> float:
         """Return the part of AdaHedge's mixture in the next round."""
-        beyond = math.fsum(self.paid) - math.fsum(self.average)
+        allowed = beyond = 0.0
+        for t, (own, average) in enumerate(zip(self.paid, self.average, strict=True)):
+            allowed += (0.045 if t < 10 else 0.005) * max(0.0, average)
+            beyond = min(allowed, beyond + own - average)
         pairs = list(zip(self.mixed, self.average, strict=True))
         steepest = max([0.0, *(abs(m - a) for m, a in pairs)])
-        allowed = [(0.065 if t < 10 else 0.005) * max(0.0, a) for t, a in enumerate(self.average)]
-        left = math.fsum(allowed) - beyond
+        left = allowed - beyond
         return min(1.0, left / (1.5 * steepest)) if steepest and left > 0 else 0.0
 
     def mixed_weights(self) -> Row:

@@ -1,29 +1,35 @@
 """The average of experts, and a budget for being worse than it.
 
 In round t the forecast is a + θ·(b − a), with a the average and b the mixture that is shielded. Let
-A be the sum of the average's losses, each times α = 0.065 in the first ten rounds and 0.005 after
-them; D the loss paid beyond the average; G = A − D; and δ = |b − a|. Then θ is the largest number up
-to 1 with
+A be the sum of the average's losses, each times α = 0.045 in the first ten rounds and 0.005 after
+them; D the loss paid beyond the average, but A where it would exceed A after a round; G = A − D; and
+δ = |b − a|. Then θ is the largest number up to 1 with
 
-    2·e·θδ + (θδ)² − α·e² ≤ G  for all errors e ≤ 1.5·E    for the square loss,
-    h·θδ ≤ G                                                for others,
+    (a + θ(b − a) − y)² − (1 + α)(a − y)² ≤ G  for all y of I    for the square loss,
+    h·θδ ≤ G                                                     for others,
 
-or 0 if G ≤ 0. E is the largest error of the average so far. For the absolute loss h is 1; for the loss
-of the quantile q it is 1 − q if b is above a, and q below it; for others h is 1.5·H, with H the largest
-|loss of b − loss of a|/δ so far.
-Before the first of these, θ is 0. For the log loss ln 2 is added to A, and θ is 1 − e^−G. If losses
-are given, not forecasts, δ is 1.
+and 0 before the first error above 0. I is the set of outcomes that are foreseen, if b is above a: those above a − 1.5·E,
+with E the largest error of the average so far, and above the lower end of the range of the outcomes so
+far, widened by 0.2·(1 + 4/rounds) of its width. But a − 1.5·E alone counts if a is more than 3·E below
+that end. If b is below a, the same upside down. So an average that one forecaster drags far outside
+the outcomes is left at once, unless the outcomes seem to jump.
+
+For the absolute loss h is 1; for the loss of the quantile q it is 1 − q if b is above a, and q below
+it; for others h is 1.5·H, with H the largest |loss of b − loss of a|/δ so far. For the log loss ln 2 is
+added to A, and θ is 1 − e^−G. If losses are given, not forecasts, the rule
+is that for others, with δ = 1.
 
 If the loss is convex, the loss beyond that of the average is at most A + j after every round,
-whatever the outcomes. Here j is the largest amount by which a single round exceeded what was left of
-A, among the rounds with an error above 1.5·E, or a |loss of b − loss of a|/δ above 1.5·H, as they
-were before; it is 0 if there are none, and for the absolute, quantile and log losses.
+whatever the outcomes. Here j is the sum of the amounts by which D would have exceeded A. It grows only
+in a round in which y is not in I; or, for others than the square loss, |loss of b − loss of a|/δ is
+above 1.5·H. There are few such rounds: each makes E or H at least 1.5 times, or the range of the
+outcomes at least 1.2 times as large, unless that was 0. For the absolute, quantile and log losses there
+are none.
 
-Proof. For the square loss, moving from a by θδ loses at most 2·e·θδ + (θδ)² more, with e = |a − y|,
-and A grows by α·e². For others it loses at most θ·(loss of b − loss of a), by convexity; for the log
-loss at most −ln(1 − θ) = G. So unless the round is one of those that count in j, D becomes at most A
-if it was, and stays if G ≤ 0. After a round that counts in j, θ is 0 until A exceeds D. So the
-largest of them alone counts. Losses below 0 add nothing to A.
+Proof. The loss beyond the average is D + j. For the square loss, if y is in I, D grows by at most G more
+than A does, by the choice of θ. For others, by convexity D grows by at most θ·(loss of b − loss of a);
+for the log loss by at most −ln(1 − θ) = G. So D stays below A unless the round counts in j. Losses
+below 0 add nothing to A.
 """
 
 from libc.math cimport INFINITY, NAN, expm1, fabs, isnan, log, sqrt
@@ -41,16 +47,19 @@ from noregret.checks import state_numbers
 cnp.import_array()
 
 # The parts of the average's loss that may be lost beyond it: always, and more at first.
-cdef double PART = 0.005, EARLY_PART = 0.06
+cdef double PART = 0.005, EARLY_PART = 0.04
 cdef long long EARLY_ROUNDS = 10
 # What may be lost beyond the average with the log loss, besides: half of the weight goes to it at first.
 cdef double START = log(2)
-# Errors and slopes may exceed the largest so far by this factor.
-cdef double MARGIN = 1.5
+# Errors and slopes may exceed the largest so far by this factor; an average that is farther from all
+# outcomes than this many times its largest error is believed.
+cdef double MARGIN = 1.5, BELIEVED = 3
+# Outcomes may lie outside their range so far by this part of it, and by more after few rounds.
+cdef double WIDER = 0.2, WIDER_EARLY = 4
 # Forecasts that are nearer to each other, relative to their size, differ in their losses by rounding.
 cdef double MIN_DISTANCE = 1e-9
 cdef double MAX_LOSS = limits.MAX_EXPERT_LOSS
-FRESH = {"rounds": 0, "average": 0.0, "allowed": 0.0, "beyond": 0.0, "slope": 0.0, "jump": 0.0, "moved": 0.0, "trust": 0.0}
+FRESH = {"rounds": 0, "average": 0.0, "allowed": 0.0, "beyond": 0.0, "slope": 0.0, "jump": 0.0, "low": 0.0, "high": 0.0, "moved": 0.0, "trust": 0.0}
 
 
 cdef class Budget:
@@ -67,10 +76,11 @@ cdef class Budget:
     # The steepest slopes of the loss above and below the average; 0 if there is no limit.
     cdef double above, below
     cdef readonly long long rounds
-    # The sum of the average's losses, the part of it that may be lost beyond it, the loss paid
-    # beyond it, the steepest slope (for the square loss the largest error), the largest jump j, the loss paid minus that of the mixture that
-    # is shielded, and θ of the latest round.
-    cdef readonly double average, allowed, beyond, slope, jump, moved, trust
+    # The sum of the average's losses, the part of it that may be lost beyond it, the loss paid beyond it
+    # and at most that, the steepest slope (for the square loss the largest error), what was lost besides
+    # (j), the lowest and highest outcome, the loss paid minus that of the mixture that is shielded, and
+    # θ of the latest round.
+    cdef readonly double average, allowed, beyond, slope, jump, low, high, moved, trust
 
     def __init__(self, loss: Any = "square", loss_parameter: float | None = None):
         self.cost = find_loss(loss, loss_parameter)
@@ -83,38 +93,48 @@ cdef class Budget:
     @property
     def limit(self) -> float:
         """The loss that is never exceeded."""
-        return self.average + self.allowed + self.jump + (START if self.logarithmic else 0.0)
+        return self.average + self.most(False) + self.jump
 
     def trust_in(self, mixed: float, average: float, given: bool = False) -> float:
         """Return θ for the forecasts of the mixture and of the average; or before losses are given."""
-        return self.theta(mixed - average, given)
+        return self.theta(average, mixed - average, given)
 
     def moved_to(self, mixed: float, average: float) -> float:
         """Return the forecast between the mixture's and the average's."""
-        return moved_by(mixed, average, self.theta(mixed - average, False))
+        return moved_by(mixed, average, self.theta(average, mixed - average, False))
 
-    cdef double theta(self, double move, bint given) noexcept nogil:
-        cdef double distance = fabs(move)
-        cdef double left = self.allowed - self.beyond, steep = MARGIN * self.slope, part = self.part(), step
-        if given:
-            distance = 1
-        elif distance == 0:
+    cdef double theta(self, double average, double move, bint given) noexcept nogil:
+        cdef double distance = 1.0 if given else fabs(move)
+        cdef double left = max(0.0, self.most(given) - self.beyond), steep = MARGIN * self.slope, step
+        if distance == 0:
             return 1.0
         if self.logarithmic and not given:
-            return -expm1(-max(0.0, START + left))
+            return -expm1(-left)
         if self.below > 0 and not given:
             steep = self.above if move > 0 else self.below
-        if not left > 0 or steep == 0:
+        if steep == 0:
             return 0.0
-        if not self.square or given:
-            step = left / steep
+        if self.square and not given:
+            step = self.farthest(average, move, left)
         else:
-            # The worst error is the largest, or already one at which A grows as fast as the loss.
-            step = sqrt(left / (1 + 1 / part))
-            if step >= part * steep:
-                left += part * steep * steep
-                step = left / (steep + sqrt(steep * steep + left))
+            step = left / steep
         return 1.0 if step >= distance else step / distance
+
+    cdef double farthest(self, double average, double move, double left) noexcept nogil:
+        """Return how far the square loss may move from the average: the worst outcome costs what is left."""
+        cdef double part = self.part(), error = MARGIN * self.slope, range, step
+        cdef double wider = WIDER * (1 + WIDER_EARLY / self.rounds) * (self.high - self.low)
+        # The largest error on the side that is moved away from; below 0 if I is on the other side.
+        range = average - (self.low - wider) if move > 0 else self.high + wider - average
+        if range >= -BELIEVED * self.slope:
+            error = min(error, range)
+        # The worst error is the largest, or already one at which A grows as fast as the loss.
+        step = sqrt(left / (1 + 1 / part))
+        if step < part * error:
+            return step
+        left += part * error * error
+        step = sqrt(error * error + left)
+        return left / (error + step) if error > 0 else step - error
 
     def spend(self, cnp.ndarray mixed: Floats, cnp.ndarray average: Floats, y: Floats | None) -> Floats:
         """Move forecasts of a mixture towards the average, in place; return θ of each row, and what that cost.
@@ -138,14 +158,14 @@ cdef class Budget:
         if y is not None:
             outcomes = <const double*> cnp.PyArray_DATA(<cnp.ndarray> y)
         for t in range(rows):
-            trust[t] = self.theta(said[t] - plain[t], outcomes == NULL)
+            trust[t] = self.theta(plain[t], said[t] - plain[t], outcomes == NULL)
             moved[t] = self.step(&said[t], plain[t], trust[t], outcomes[t] if outcomes != NULL else 0.0, outcomes == NULL)
         self.cost.checked(0)
         return made
 
     cdef double step(self, double* said, double average, double theta, double y, bint given) noexcept nogil:
         """Play a round: move the forecast towards the average; return what that cost."""
-        cdef double b = said[0], distance = 1.0 if given else fabs(b - average), own, slope
+        cdef double b = said[0], distance = 1.0 if given else fabs(b - average), own, slope, most
         cdef double paid = self.loss_of(b, y, given), plain = self.loss_of(average, y, given)
         if theta < 1:
             said[0] = moved_by(b, average, theta)
@@ -154,19 +174,28 @@ cdef class Budget:
             own = paid
         if self.square and not given:
             slope = sqrt(plain)
+            self.low = min(self.low, y) if self.rounds else y
+            self.high = max(self.high, y) if self.rounds else y
+        elif distance > MIN_DISTANCE * fabs(average) or given:
+            slope = fabs(paid - plain) / distance
         else:
-            slope = fabs(paid - plain) / distance if distance > 0 else 0.0
-        self.beyond += own - plain
+            slope = 0.0
         self.allowed += self.part() * max(0.0, plain)
-        if slope > MARGIN * self.slope and (given or not (self.logarithmic or self.below > 0)):
-            self.jump = max(self.jump, self.beyond - self.allowed)
-        if given or distance > MIN_DISTANCE * fabs(average):
-            self.slope = max(self.slope, min(MAX_LOSS, slope))
+        self.beyond += own - plain
+        most = self.most(given)
+        if self.beyond > most:
+            self.jump += self.beyond - most
+            self.beyond = most
+        self.slope = max(self.slope, min(MAX_LOSS, slope))
         self.average += plain
         self.moved += own - paid
         self.trust = theta
         self.rounds += 1
         return own - paid
+
+    cdef double most(self, bint given) noexcept nogil:
+        """Return what may be lost beyond the average by now."""
+        return self.allowed + (START if self.logarithmic and not given else 0.0)
 
     cdef double part(self) noexcept nogil:
         """Return the part of the average's loss in the next round that may be lost beyond it."""
@@ -181,9 +210,10 @@ cdef class Budget:
 
     def set_state(self, numbers: dict[str, Any]) -> None:
         """Restore a state; raise ValueError if it is invalid."""
-        state_numbers(numbers, FRESH, ("average", "beyond", "moved"))
+        state_numbers(numbers, FRESH, ("average", "beyond", "low", "high", "moved"))
         self.rounds, self.average, self.allowed = numbers["rounds"], numbers["average"], numbers["allowed"]
         self.beyond, self.slope, self.jump = numbers["beyond"], numbers["slope"], numbers["jump"]
+        self.low, self.high = numbers["low"], numbers["high"]
         self.moved, self.trust = numbers["moved"], numbers["trust"]
 
 

@@ -17,8 +17,8 @@ expert counts as asleep (see ``noregret.base.plausible``).
 Promises. That of AdaHedge for each expert, with a prior of 0.47/n for it, 0.03, 0.05 and 0.15 for
 the mixtures and 0.3 for the average; to which is added what the mixture lost more than the expert,
 if it did, where a forecast was set aside or the mixture returned to the average. And for convex
-losses, the loss is at most 1.005 times that of the average, plus 6 % of its loss in the first ten
-rounds, plus a term that is 0 unless an error is far larger than all before (see
+losses, the loss is at most 1.005 times that of the average, plus 4 % of its loss in the first ten
+rounds, plus what it lost beyond these in the few rounds in which the outcome was not foreseen (see
 ``noregret.experts.engine.budget``).
 
 AdaHedge as published starts by following the leader, which costs a few rounds: with little to gain
@@ -131,16 +131,18 @@ class Blend(Master):
         Theorem(
             name="blend-average",
             quantity="loss",
-            formula=r"L_A \le 1.005\,L_{\mathrm{average}} + 0.06\,L_{\mathrm{average},10} + j",
-            plain="loss <= 1.005 times the loss of the average + 6 % of that in 10 rounds + j",
+            formula=r"L_A \le 1.005\,L_{\mathrm{average}} + 0.04\,L_{\mathrm{average},10} + j",
+            plain="loss <= 1.005 times the loss of the average + 4 % of that in 10 rounds + j",
             where=(
                 "$L_{\\mathrm{average},10}$ is the loss of the average in the first ten rounds; $j$"
-                " is the largest amount by which one round exceeded what was left of these, among"
-                " the rounds in which the error of the average, or for other losses than the square"
-                " loss the slope of the loss between the average and the mixture, was more than 1.5"
-                " times as large as in all rounds before; it is 0 if there are none, and for the"
-                " absolute and quantile losses, and ln 2 for the log loss; the average is that of"
-                " the experts awake, by their prior; losses below 0 count as 0 in the added terms"
+                " is the sum of what single rounds lost beyond these, among the rounds in which"
+                " the outcome was farther from the average than 1.5 times its largest error, or"
+                " outside the range of all outcomes before by more than a fifth of it, or for"
+                " other losses than the square loss the slope of the loss between the average and"
+                " the mixture was more than 1.5 times as large as in all rounds before; it is 0 if"
+                " there are none, and for the absolute and quantile losses, and ln 2 for the log"
+                " loss; the average is that of the experts awake, by their prior; losses below 0"
+                " count as 0 in the added terms"
             ),
             assumptions=(MIXED,),
             bound=lambda evidence: float(evidence.player._budget.limit),
@@ -434,7 +436,7 @@ class Blend(Master):
             raise
 
     def _take(self, arrays: dict[str, Any], numbers: dict[str, Any], names: list[str]) -> None:
-        if "budget/slope" not in numbers:
+        if "budget/low" not in numbers:
             raise ValueError("a blend of an earlier version: its weights followed another rule")
         for name, mixture in zip(MIXTURES, self._mixtures, strict=True):
             mixture.set_state(own(arrays, name), own(numbers, name), names)
