@@ -87,6 +87,25 @@ def test_a_certificate_is_confirmed_from_the_data(tmp_path: Path) -> None:
     assert "data.digest" in ended.out
 
 
+def test_absurd_learners_are_no_achievement(tmp_path: Path) -> None:
+    """Where the average is absurd, the mixture is compared with the median and the best learner."""
+    file, table, proof = (write_rows(tmp_path / "r.csv"), tmp_path / "f.csv", tmp_path / "c.json")
+    rates = "gradient-descent:rate=0.01,30,40"
+    asked = ("--target", "sold", "--learner", "vaw", "--learner", rates, "--forecasts", table)
+    text = " ".join(done("tournament", file, *asked, "--certificate", proof).split())
+    found = json.loads(done("tournament", file, *asked, "--json"))
+    forecasts = columns(table)
+    y = floats(forecasts.pop("sold"))
+    X = np.column_stack([floats(each) for each in forecasts.values()])[~np.isnan(y)]
+    errors = np.nanmedian(X, axis=1) - y[~np.isnan(y)]
+    assert found["median"]["total"] == pytest.approx(np.sum(errors**2), rel=1e-9)
+    assert found["average"]["total"] > found["median"]["total"]
+    assert "the median" in text or "their median" in text
+    assert "than vaw, the best learner in hindsight." in text
+    # The certificate is about the forecasts, and the message for other data says so.
+    assert "--forecasts wrote" in " ".join(command("verify", proof, file).out.split())
+
+
 def test_the_report_tells_the_figures_of_every_learner(tmp_path: Path) -> None:
     file, table = write_rows(tmp_path / "rows.csv"), tmp_path / "f.csv"
     page = tmp_path / "report.html"

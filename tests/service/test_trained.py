@@ -184,6 +184,22 @@ def test_labels_have_the_names_of_a_file(tmp_path: Path) -> None:
     assert command(["verify", *checked, "--start", model]) == 0
 
 
+def test_rows_that_only_the_model_understands_ask_for_it(tmp_path: Path) -> None:
+    """A model of a file knows which of its columns hold numbers, and a new one does not."""
+    rows = [f"{k % 9},{k % 3}" for k in range(60)]
+    (tmp_path / "f.csv").write_text("\n".join(["amount,fee", *rows]) + "\n")
+    model = str(tmp_path / "f.model")
+    assert command(["run", str(tmp_path / "f.csv"), "--target", "fee", "--model", model, "-q"]) == 0
+    with Service(load(model), tmp_path / "s.db") as service:
+        for k, amount in enumerate(("3", 4, "5")):
+            service.learn({"amount": amount}, k)
+        certificate = service.certificate()
+        service.export(tmp_path / "rows.jsonl", "fee")
+    assert nr.verify(certificate, tmp_path / "rows.jsonl", target="fee", start=model).confirmed
+    with pytest.raises(CertificateError, match=r"trained model at the start.*\(start=…\)"):
+        nr.verify(certificate, tmp_path / "rows.jsonl", target="fee")
+
+
 @pytest.mark.parametrize("name", LEARNERS)
 def test_files_keep_their_digest(name: str) -> None:
     """A model that was written and read has the same digest."""

@@ -298,10 +298,11 @@ def check_cell(
     elif kind == NUMBER and cell.strip() not in nothing and number is None:
         what = f"{shown!r} is not a number, but most values of the column are"
         names = Use("categories", [name], "read the column as names ({})")
-        cures = ["correct it", "leave it empty", *([] if asleep else [names])]
+        cures = ["correct it", "leave it empty", *([] if asleep else [names]), LEAVE_OUT]
     elif kind in TIMES and cell.strip() not in nothing and moment(cell, kind, order) is None:
         what = f"{shown!r} is not among the {kind}, but most values of the column are"
-        cures = ["correct it", Use("categories", [name], "read the column as names ({})")]
+        names = Use("categories", [name], "read the column as names ({})")
+        cures = ["correct it", names, LEAVE_OUT]
     elif kind == BOOLEAN and cell not in nothing and cell.strip().lower() not in TRUTH:
         what = f"{shown!r} is not true or false, but most values of the column are"
     if what:

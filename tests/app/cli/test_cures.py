@@ -35,6 +35,18 @@ def test_a_line_that_is_no_object(tmp_path: Path, line: str, why: str) -> None:
     assert "leave such lines out" not in json.dumps(found)
 
 
+def test_marks_of_missing_numbers(tmp_path: Path) -> None:
+    file = tmp_path / "rows.csv"
+    rows = [f"{k},{'k.A.' if k == 30 else k / 2},{k % 7}" for k in range(60)]
+    file.write_text("\n".join(["a,b,y", *rows]) + "\n")
+    said = refused("run", file, "--target", "y")
+    assert "'k.A.' is not a number" in said
+    assert "or leave such rows out (--on-error skip)" in said
+    told = done("run", file, "--target", "y", "--on-error", "skip")
+    assert "1 row skipped" in told
+    assert "--on-error" not in told
+
+
 def test_json_lines_in_a_file_called_json(tmp_path: Path) -> None:
     file = tmp_path / "rows.json"
     file.write_text('{"x": 1, "y": 2}\n')

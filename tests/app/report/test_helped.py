@@ -130,7 +130,11 @@ def test_a_mix_is_compared_with_the_median_too(tmp_path: Path) -> None:
     rows = [",".join(f"{x:.4f}" for x in [*row, one]) for row, one in zip(X, y, strict=True)]
     path = table(tmp_path / "absurd.csv", "a,b,c,y", *rows)
     assert "their median" in lead_of("mix", path, "--target", "y")
-    assert "set aside as absurd" in " ".join(done("mix", path, "--target", "y").split())
+    assert "; 1 forecast set aside" in " ".join(done("mix", path, "--target", "y").split())
+    gap = table(tmp_path / "gap.csv", "a,b,c,y", *rows[:9], rows[9][rows[9].index(",") :])
+    said = done("mix", gap, "--target", "y")
+    assert "missing" in said
+    assert "set aside" not in said
 
 
 def test_a_portfolio_that_lost_says_so(tmp_path: Path) -> None:

@@ -17,7 +17,7 @@ from noregret.app.report.certificate.text import plain_text
 from noregret.app.report.run.html import page
 from noregret.app.report.run.json import as_dict
 from noregret.app.report.run.text import summary
-from noregret.app.results.run import Constant, Result
+from noregret.app.results.run import Constant, Result, Skipped
 from tests.app.report.extremes import HOSTILE, named, numbered
 from tests.app.report.results import classification, found, nothing, regression, troubled
 from tests.app.report.test_page import NONSENSE
@@ -60,12 +60,25 @@ def test_what_is_said_of_trouble() -> None:
     for said in (
         "Interrupted",
         "12,345 rows skipped",
-        "and 12,342 more",
+        "and 12,344 more",  # the three rows at hand have one reason
         "[bold red]x[/]",
         "86.3%  273 mistakes",
         "321  hash slots hold more than one feature name",
     ):
         assert said in text, said
+
+
+def test_each_reason_for_skipped_rows_is_told_once() -> None:
+    rows = [Skipped(f"f.csv, line {k}", ("a long reason " * 12, "short")[k == 4]) for k in range(9)]
+    said = printed(replace(troubled(), skipped=20, skipped_rows=tuple(rows)), 60)
+    lines = said[said.index("20 rows skipped") :].splitlines()[1:]
+    assert [line.rstrip() for line in lines if "f.csv" in line] == [
+        lines[0].rstrip(),
+        "  f.csv, line 4  short",
+    ]
+    assert lines[0].startswith("  f.csv, line 0  a long")
+    assert lines[1].startswith("  ")  # what is wrapped stays below
+    assert any(line.strip() == "and 18 more" for line in lines)
 
 
 @given(numbered())

@@ -32,6 +32,8 @@ def test_certificate_and_model_are_those_of_python(file: Path, tmp_path: Path) -
     done("verify", proof, file)
     done("predict", model, file, "--predictions", out)
     assert len(out.read_text().splitlines()) == 301
+    said = refused("serve", "--model", model, "--store", tmp_path / "s.db")
+    assert "without --shards" in said
 
 
 @pytest.mark.parametrize("learner", ["auto", "logistic"])
@@ -56,7 +58,7 @@ def test_two_classes(learner: str, file: Path, tmp_path: Path) -> None:
     ("options", "said"),
     [
         (("--shards", "0"), "at least 1"),
-        (("--shards", "2", "--report", "r.html"), "leave --report out"),
+        (("--shards", "2", "--report", "r.html"), "leave --report out, or --shards"),
         (("--shards", "2", "--group", "shop"), "leave --group out"),
         (("--shards", "2", "--scale", "max"), "leave"),
         (("--shards", "2", "--learner", "auto-classes"), "several classes"),

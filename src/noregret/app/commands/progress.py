@@ -89,7 +89,9 @@ def lined(run: Going) -> Iterator[None]:
     lines = Lines()
 
     def look(run: Going) -> None:
-        learned = f"{run.rounds:,} rows learned, {run.standing}"
+        learned = run.standing  # of a tournament, whose learners play before a row is mixed
+        if run.rounds or not learned:
+            learned = f"{run.rounds:,} rows learned, {learned}"
         lines.latest = f"{learned}, {hindsight(run)}" if run.looking_back else learned
 
     run.told = look

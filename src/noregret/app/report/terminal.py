@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from rich.console import RenderableType
+from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
@@ -69,14 +70,15 @@ def lead(said: Verdict | None) -> list[RenderableType]:
 
 
 def left_out(number: int, first: tuple[Skipped, ...]) -> list[RenderableType]:
-    """Return the number of rows skipped, and the first of them."""
+    """Return the number of rows skipped, and the first row of each of the first reasons."""
     parts: list[RenderableType] = [Text(f"{count(number, 'row')} skipped", "bold")]
-    parts += [
-        Text.assemble((f"  {clean(row.place)}  ", "dim"), clean(row.reason), overflow="fold")
-        for row in first[:MAX_SHOWN_ROWS]
-    ]
-    if number > min(MAX_SHOWN_ROWS, len(first)) and first:
-        parts.append(Text(f"  and {number - min(MAX_SHOWN_ROWS, len(first)):,} more", "dim"))
+    of_reason = {row.reason: row for row in reversed(first)}
+    shown = [row for row in first if of_reason[row.reason] is row][:MAX_SHOWN_ROWS]
+    for row in shown:
+        words = Text.assemble((f"{clean(row.place)}  ", "dim"), clean(row.reason), overflow="fold")
+        parts.append(Padding(words, (0, 0, 0, 2), expand=False))
+    if number > len(shown) and shown:
+        parts.append(Text(f"  and {number - len(shown):,} more", "dim"))
     return parts
 
 

@@ -102,6 +102,8 @@ class MixResult(Result):
         Columns of numbers that were left out as no forecasts, each with the reason.
     open_rows
         Rows whose outcome is still to come: predicted, not learned from.
+    set_aside
+        The number of forecasts that the master set aside as absurd.
     batches, waited
         The number of batches, None if there are none, and the loss that waiting for their outcomes
         has added.
@@ -123,6 +125,7 @@ class MixResult(Result):
     left_out: tuple[str, ...] = ()
     no_forecasts: dict[str, str] = field(default_factory=dict)
     open_rows: int = 0
+    set_aside: int = 0
     batches: int | None = None
     waited: float = 0.0
 

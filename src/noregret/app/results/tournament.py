@@ -47,3 +47,9 @@ class TournamentResult(MixResult):
 
     kind: ClassVar[str] = "tournament"
     standings: tuple[Standing, ...] = ()
+
+    @property
+    def winner(self) -> Standing | None:
+        """The best learner in hindsight, if it has predicted every row."""
+        best = next(iter(self.standings[1:]), None)
+        return best if best is not None and best.rounds == self.standings[0].rounds else None

@@ -12,7 +12,7 @@ import numpy as np
 from noregret.base.model_file import UNUSABLE, load
 from noregret.base.params import is_python, plain_params, restored
 from noregret.base.registry import built_again, find
-from noregret.errors import CertificateError, NoRegretError
+from noregret.errors import BadExample, CertificateError, NoRegretError, Use
 from noregret.hindsight import Limits
 from noregret.hindsight.proofs.answer import USUAL
 from noregret.linear.groups import Groups
@@ -44,6 +44,10 @@ TOLERANCE_FACTOR = 0.1
 # The same of a search for a lower end that this one does not prove, and its time in seconds.
 FINER, FINER_SECONDS = 1e-3, 10.0
 ECHO = "echo"
+UNTRAINED = (
+    "it is about a learner that was a trained model at the start, and a new one rejects these rows"
+)
+GIVE_START = Use("start", ..., "give the file of that model ({})")
 
 
 def verify(
@@ -117,7 +121,12 @@ def verify(
     if stated.groups is None and keys is not None:
         raise CertificateError("it is about one learner, not about groups", "leave keys out")
     keys = keys_of(stated, data) if keys is None else keys
-    game = replayed(learner, data, outcomes, target, stated.data, format, keys)
+    try:
+        game = replayed(learner, data, outcomes, target, stated.data, format, keys)
+    except BadExample as error:
+        if stated.start is None or start is not None:
+            raise
+        raise CertificateError(UNTRAINED, GIVE_START) from error
     with np.errstate(all="ignore"):  # stated weights may be huge
         return compared(contents, replay_of(stated, game, target, data))
 

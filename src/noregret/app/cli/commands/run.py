@@ -47,7 +47,9 @@ NOT_FOR_GROUPS = {
     "resume": "a checkpoint cannot store one learner per group",
 }
 # The same for shards.
-OF_SHARDS = "shards have a loss and a certificate together"
+OF_SHARDS = (
+    "--shards keeps no single rows, only the loss, the certificate and the model of all shards"
+)
 NOT_FOR_SHARDS = {
     "by": "each group has a learner of its own already",
     "only": "each group has a learner of its own already",
@@ -341,7 +343,8 @@ def run_shards(given: Namespace, learner: Any, params: dict[str, Any]) -> None:
     for name, why in NOT_FOR_SHARDS.items():
         if getattr(given, name) is not None:
             option = {"by": "group", "passed": "pass", "start": "continue"}.get(name, name)
-            raise WrongUsage(f"{why}: leave --{option.replace('_', '-')} out with --shards")
+            option = f"--{option.replace('_', '-')}"
+            raise WrongUsage(f"{why}: leave {option} out, or --shards")
     if given.follow:
         raise WrongUsage("the rows of shards are complete: leave --follow out with --shards")
     if given.shards < 1:

@@ -50,8 +50,19 @@ def verify(given: Namespace) -> None:
         )
     except NoRegretError as error:
         if any(isinstance(cure, Use) and cure.name not in given for cure in error.cures):
-            error.cures = (AGAIN,)
+            error.cures = (AGAIN + of_experts(given.certificate),)
         raise
     print_on(Console(highlight=False), found)
     if not found.confirmed:
         raise SystemExit(FAILED)
+
+
+def of_experts(path: str) -> str:
+    """Return where the data are if a certificate is about experts, else empty."""
+    from noregret.app.report.certificate.verification_text import FORECASTS
+    from noregret.proof.certificates.file import load_certificate
+
+    try:
+        return f"; {FORECASTS}" if load_certificate(path).family == "experts" else ""
+    except NoRegretError:
+        return ""

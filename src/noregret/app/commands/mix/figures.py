@@ -96,9 +96,16 @@ def result_of(mix: Mix, started: str, began: float) -> MixResult:
         no_forecasts=mix.no_forecasts,
         left_out=() if roles is None else tuple(roles.left_out),
         open_rows=notes.open_rows,
+        set_aside=set_aside(experts, notes.forecasts.tolist()),
         batches=batches_of(mix),
         waited=float(sum(series.game.waited for series in mix.series.values())),
     )
+
+
+def set_aside(experts: Iterable[Expert], forecasts: Iterable[int]) -> int:
+    """Return how many forecasts, of how many of each expert, the master did not use."""
+    found = zip(experts, forecasts, strict=False)
+    return sum(count - one.awake for one, count in found if not one.added)
 
 
 def certified(mix: Mix) -> tuple[Certificate | None, str | None]:

@@ -83,6 +83,7 @@ class Notes:
         self.average = 0.0  # loss of the average, if it is not an expert
         # Loss of the mixture in the rounds where each expert has no forecast; None if unknown.
         self.asleep: Floats | None = np.zeros(1)
+        self.forecasts = np.zeros(1, dtype=np.int64)  # of each expert, those set aside too
         self.open_rows = 0  # rows whose outcome is not known yet
 
     @property
@@ -119,6 +120,7 @@ class Notes:
                 self.average += float(self.cost.value(average_of(rows.X), rows.y).sum())
             self.note_losses(rows)
             self.note_asleep(rows)
+        self.forecasts = self.forecasts + np.count_nonzero(~np.isnan(rows.X), axis=0)
         if self.stored:
             self.store.add(rows)
 
@@ -149,6 +151,19 @@ class Notes:
         own = self.paid(rows, each)
         each = np.where(np.isnan(rows.X), own[:, None], each)
         self.watching.note(own, each, rows.weights, rows.at)
+
+
+def median_of(X: Floats) -> Floats:
+    """Return the median of the available forecasts in every row.
+
+    >>> median_of(np.array([[9.0, np.nan, 1.0, 2.0], [1.0, np.nan, 4.0, np.nan]])).tolist()
+    [2.0, 2.5]
+    """
+    ordered = np.sort(X, axis=1)  # NaN come last
+    last = np.maximum(0, np.count_nonzero(~np.isnan(X), axis=1) - 1)
+    middle = np.column_stack([last // 2, (last + 1) // 2])
+    found: Floats = np.take_along_axis(ordered, middle, axis=1).mean(axis=1)
+    return found
 
 
 def average_of(X: Floats) -> Floats:

@@ -21,7 +21,10 @@ from noregret.streams import prepared
 
 DEFAULT = "default"
 # What can be served.
-SERVED = "serve a model of one learner, which ‘noregret run --model’ or learner.save wrote"
+SERVED = (
+    "serve a model of one learner, which ‘noregret run --model’ without --shards and --group, or"
+    " learner.save, wrote"
+)
 # The fact of a journal that is the name of the outcome.
 TARGET = "target"
 # Fields of a model and of a key, with the types of their values.

@@ -146,7 +146,7 @@ function regret(now) {
 function drift(now) {
   const found = change(now);
   return found == null ? [] :
-    [card(found.toFixed(2) + " ×", "the error before is the error now (drift)")];
+    [card(found.toFixed(2) + " ×", "drift: the latest error, as a multiple of the earlier one")];
 }
 // The share of right predictions since the first sample that has counted them.
 function accuracy() {
@@ -164,9 +164,9 @@ function show(now) {
     card(number(now.predictions), "predictions"), card(number(now.labels), "labels learned"),
     card(number(now.pending), "pending labels" + (!now.waiting ? "" :
       ": the oldest for " + span(now.waiting[0]) + ", half for " + span(now.waiting[1]))),
-    now.mistakes != null ? card(percent(accuracy()), "accuracy of served predictions") :
-    now.rmse == null ? card(number(now.mean_loss), "mean loss of served predictions")
-                     : card(number(now.rmse), "RMSE of served predictions"),
+    now.mistakes != null ? card(percent(accuracy()), "accuracy of all served predictions") :
+    now.rmse == null ? card(number(now.mean_loss), "mean loss of all served predictions")
+                     : card(number(now.rmse), "RMSE of all served predictions"),
     ...regret(now), ...drift(now),
     card(late, "of labels came late"), card(number(refused), "requests refused"));
   $("learner").textContent = now.learner;
@@ -262,7 +262,7 @@ begin();
 """
 CHARTS = (
     ("requests", "Requests per second", "solid: predictions; dashed: labels"),
-    ("losses", "Mean loss", "of served predictions"),
+    ("losses", "Mean loss", "of labels since the previous point"),
     ("pending", "Pending labels", "predictions that wait for their label"),
 )
 

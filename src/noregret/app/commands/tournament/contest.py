@@ -14,9 +14,11 @@ from numpy.typing import NDArray
 
 from noregret.app.commands.mix.figures import result_of
 from noregret.app.commands.mix.mixing import Mix
+from noregret.app.commands.mix.noting import median_of
 from noregret.app.commands.outputs import Outputs
 from noregret.app.commands.run.predictions import write
 from noregret.app.commands.tournament.deciding import Contender, decided
+from noregret.app.report.mix.experts import ON_A_SCALE
 from noregret.app.results.run import MAX_REPORTED_ROWS, Skipped, skipped
 from noregret.app.results.tournament import Standing, TournamentResult
 from noregret.errors import NoRegretError
@@ -213,6 +215,7 @@ class Mixing(Mix):
         # rightly.
         width = 1 + len(self.experts.members)
         self.counted, self.paid, self.right = np.zeros(width), np.zeros(width), np.zeros(width)
+        self.median = 0.0  # loss of the median forecast
 
     def play(self, block: Block) -> Rows:
         """Play a block, and add up the losses of all."""
@@ -222,6 +225,7 @@ class Mixing(Mix):
         y, awake = rows.y[known][:, None], ~np.isnan(said)
         with np.errstate(all="ignore"):
             self.paid += np.where(awake, self.cost.value(said, y), 0.0).sum(axis=0)
+            self.median += float(self.cost.value(median_of(said[:, 1:]), y[:, 0]).sum())
         self.right += np.count_nonzero(((said > 0.5) == (y > 0.5)) & awake, axis=0)
         self.counted += np.count_nonzero(awake, axis=0)
         return rows
@@ -236,6 +240,7 @@ class Mixing(Mix):
             sources=work.stream.paths,
             format=work.stream.name,
             size=None,
+            median=self.median if self.cost.name in ON_A_SCALE else None,
             seconds=began - work.began,
             outputs={} if work.forecasts is None else {"forecasts": work.forecasts},
             transforms=self.entrants.reading.transforms,

@@ -17,6 +17,12 @@ if TYPE_CHECKING:
 
 # Longer values are cut.
 LONGEST = 200
+EXPERTS = ("learner.family", "experts")
+# Where the data of a certificate about experts are.
+FORECASTS = (
+    "its data are forecasts and outcomes; those of a tournament are in the file that its"
+    " --forecasts wrote, or ‘noregret tournament … --confirm’ makes them again"
+)
 DIGEST = re.compile("blake2b:[0-9a-f]{64}")
 
 
@@ -87,6 +93,8 @@ def verdict(verification: Verification) -> Text:
     of = count(len(verification.lines), "field")
     other = any(line.name == "data.digest" for line in failed)
     why = " These are not the data that the certificate was made from." if other else ""
+    if other and any((line.name, line.stated) == EXPERTS for line in verification.lines):
+        why += f" The certificate is about experts: {FORECASTS}."
     notes = dict.fromkeys(line.note for line in failed if line.note.startswith("The learner"))
     why += "".join(f" {note}." for note in notes)
     return Text(f"NOT CONFIRMED: {len(failed)} of {of}: {names}.{why}", "bold red")

@@ -264,8 +264,8 @@ def against_plain(mine: float, other: float, what: str) -> Plain:
 def notes(result: MixResult) -> Iterator[tuple[str, str]]:
     """Yield further remarks, each with its label."""
     if words := asleep_words(result):
-        aside = "; forecasts set aside as absurd are included" if result.name == "blend" else ""
-        yield "missing", words + aside
+        aside = count(result.set_aside, "forecast") if result.set_aside else ""
+        yield "missing", words + (f"; {aside} set aside as absurd included" if aside else "")
     if result.best is not None:
         told = list(filter(None, (best_asleep(result), best_own(result))))
         if told:

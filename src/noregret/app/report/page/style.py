@@ -116,6 +116,7 @@ thead th, .sheet th, dt { color: var(--soft); font-size: 0.88rem; }
 thead .number { font-weight: 400; }
 .promise { border-left: 4px solid var(--violet); background: var(--card); padding: 16px 20px;
   border-radius: 0 10px 10px 0; margin-bottom: 20px; break-inside: avoid; }
+table + .promise { margin-top: 28px; }
 .promise p { margin: 0 0 6px; }
 .promise.good { border-color: var(--good); }
 .promise.bad { border-color: var(--red); }

@@ -12,7 +12,8 @@
 ``error``
     ``name`` (RMSE, MAE, log loss, or the mean of another loss); the figure of the run, ``mine``,
     and those of the best ``constant``, of the best fixed predictor in ``hindsight``, and of the
-    ``previous`` value; and of the run over the rows that have a previous value, ``compared``.
+    ``previous`` value; and of the run over the rows that have a previous value, ``compared``;
+    of initial predictions alone, ``initial`` (null if rows have none).
 ``measures``
     Of numbers: ``rmse``, ``mae``, ``explained`` (share of the target's variance). Of classes:
     ``accuracy``, ``log_loss``, ``auc`` (two classes; from binned scores, known to ± ``auc_doubt``),

@@ -79,7 +79,7 @@ def spread_chart(outlook: Outlook) -> Html:
     total = int(outlook.spread.sum())
     return figure_of(
         "Outcome against prediction",
-        "Darker cells hold more rows. On the dashed line, the prediction was right.",
+        "Cells of a stronger colour hold more rows. On the dashed line, the prediction was right.",
         [],
         heat_map(
             outlook.spread,

@@ -130,7 +130,8 @@ def errors(result: Result) -> Iterator[Fact]:
         yield Fact("  hindsight", brief(error.hindsight), words)
         yield from best_of_groups(result)
     if found.rmse is not None and error.name != "RMSE":
-        yield Fact("RMSE", brief(found.rmse), previous_words(result, "rmse"))
+        words = previous_words(result, "rmse").removeprefix("; ")
+        yield Fact("RMSE", brief(found.rmse), words)
     if found.mae is not None and error.name != "MAE":
         yield Fact("MAE", brief(found.mae), f"mean absolute error{previous_words(result, 'mae')}")
     if found.explained is not None:

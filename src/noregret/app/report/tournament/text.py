@@ -13,10 +13,12 @@ from noregret.app.report.mix.experts import loss_words
 from noregret.app.report.mix.json import as_dict as mix_dict
 from noregret.app.report.mix.text import comparison, facts, regret, rounds
 from noregret.app.report.mix.words import helped_by, judged, notes, title
+from noregret.app.report.run.words import error_against
 from noregret.app.report.terminal import INTERRUPTED, fitting, lead, left_out, verdict, written
 from noregret.base.numbers import brief, clean, count, figure, name_of, percent, weight
 
 if TYPE_CHECKING:
+    from noregret.app.report.certificate.verdict import Verdict
     from noregret.app.results.tournament import Standing, TournamentResult
 
 FORMAT = "noregret.tournament/1"
@@ -30,7 +32,7 @@ def summary(result: TournamentResult) -> RenderableType:
     parts: list[RenderableType] = [Text(title(result), "bold", overflow="fold")]
     if result.interrupted:
         parts.append(INTERRUPTED)
-    parts += lead(helped_by(result))
+    parts += lead(compared(result))
     parts += [Text(), rounds(result), Text(), learners(result), Text(), comparison(result)]
     parts += [Text(), regret(result), Text(), verdict(judged(result))]
     stopped = [
@@ -46,6 +48,19 @@ def summary(result: TournamentResult) -> RenderableType:
     if result.outputs:
         parts += [Text(), written(result.outputs)]
     return Group(*parts)
+
+
+def compared(result: TournamentResult) -> Verdict | None:
+    """Return whether the mixture is better than the plain average, and how near the best it is."""
+    said, best = helped_by(result), result.winner
+    if said is None or best is None:
+        return said
+    mine, other = (
+        math.sqrt(max(0.0, total / result.rows)) if result.loss == "square" else total
+        for total in (result.total, best.total)
+    )
+    words = error_against(mine, other, f"{name_of(best.name)}, the best learner in hindsight")
+    return said._replace(words=f"{said.words} It has {words}.") if words else said
 
 
 def learners(result: TournamentResult) -> Table:
