@@ -20,6 +20,7 @@ from rich.table import Table
 import benchmarks
 from benchmarks._compare import TURNS, compare
 from benchmarks._harness import Disagreement, Failed, Grid, Row, skipped
+from benchmarks._results import updated
 
 RESULTS = Path(__file__).with_name("results.md")
 COLUMNS = ("work", "noregret", "peer", "ratio", "target", "reached")
@@ -34,6 +35,9 @@ def main() -> None:
     options.add_argument("--quick", action="store_true", help="small sizes: does it run at all?")
     options.add_argument(
         "--without", action="append", default=[], metavar="NAME", help="all but this one"
+    )
+    options.add_argument(
+        "--update", action="store_true", help=f"replace the rows of those named in {RESULTS.name}"
     )
     options.add_argument(
         "--compare", metavar="REV", help="this tree against a revision of it, without peers"
@@ -62,8 +66,13 @@ def main() -> None:
     if given.without:
         found.facts.append(f"without {', '.join(given.without)}")
     show(found)
-    if given.names or given.quick:
-        print(f"Only a full run is written to {RESULTS.name}.")
+    if given.update and given.names and not given.quick and not found.wrong:
+        fact = f"measured again ({', '.join(names)}): {'; '.join(machine(found.packages))}"
+        page = RESULTS.read_text(encoding="utf-8")
+        RESULTS.write_text(updated(page, map(cells, found.rows), fact), encoding="utf-8")
+        print(f"Written to {RESULTS}.")
+    elif given.names or given.quick:
+        print(f"Only a full run is written to {RESULTS.name}, or rows with --update.")
     else:
         RESULTS.write_text(markdown(found), encoding="utf-8")
         print(f"Written to {RESULTS}.")

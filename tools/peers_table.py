@@ -25,8 +25,12 @@ MEASURED = (
         "624 MB of VW text, whole command, learning only",
     ),
     (
-        "Learn from 128 MB of Vowpal Wabbit text, `auto`",
-        "auto, 128 MB of VW text, 20 dense features, learning only",
+        "Learn from 128 MB of Vowpal Wabbit text, `auto` with linear members",
+        "auto, 128 MB of VW text, 20 dense features, linear members, learning only",
+    ),
+    (
+        "The same, `auto` as by default, with trees",
+        "auto, 128 MB of VW text, 20 dense features, all members, learning only",
     ),
 )
 CERTIFIED = "certificate of a game over the 20,460 bundled flights"
