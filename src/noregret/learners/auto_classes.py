@@ -43,8 +43,8 @@ class AutoClasses(Banked, ClassLearner):
         If True, some learners also use the latest classes. Set it to False if these will not be
         known when predictions are made.
     members
-        ``all``, or ``linear`` for a bank without the forest, which is faster. Models and
-        certificates of versions without it are ``linear``.
+        ``all``, or ``linear`` for a bank without the forest, which is faster, and is what models
+        and certificates of versions without it have.
 
     Examples
     --------
