@@ -136,3 +136,21 @@ def test_changes_are_checked(tmp_path: Path) -> None:
     classes = Service(nr.Softmax(), tmp_path / "c.db")
     with classes, pytest.raises(TypeError, match="softmax loss cannot be mixed"):
         classes.challengers.mix("team")
+
+
+def test_a_mixture_of_an_earlier_version_is_refused_with_a_cure(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    state_of = Blend.get_state
+
+    def former(self: Blend) -> Any:
+        arrays, numbers, names = state_of(self)
+        return arrays, {n: v for n, v in numbers.items() if not n.startswith("budget/")}, names
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Blend, "get_state", former)
+        with Service(nr.Nlms(), tmp_path / "s.db") as service:
+            service.challengers.add("other", nr.Auto("square"))
+            service.challengers.mix("team")
+    with pytest.raises(NoRegretError, match=r"s\.db: a blend of an earlier .*retire it with"):
+        Service(None, tmp_path / "s.db")

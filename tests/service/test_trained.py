@@ -83,6 +83,22 @@ def test_a_trained_model_goes_on(name: str, late: bool, tmp_path: Path) -> None:
         assert service.certificate().to_json() == certificate.to_json()
 
 
+def test_the_field_of_ids_is_not_free_text(tmp_path: Path) -> None:
+    """Where all outcomes came at once, no line has it: only the usual name is confirmed."""
+    start = nr.Nlms()
+    start.learn_one({"a": 1.0}, 2.0)
+    with Service(start, tmp_path / "s.db") as service:
+        service.learn({"a": 0.5}, 1.0)
+        stated = service.certificate()
+        service.export(tmp_path / "rows.jsonl", "y")
+    assert "labels-by=id" in stated.data.transforms
+    assert nr.verify(stated, tmp_path / "rows.jsonl", target="y", start=start).confirmed
+    claims = tuple(t.replace("=id", "=audited by X") for t in stated.data.transforms)
+    odd = replace(stated, data=replace(stated.data, transforms=claims))
+    with pytest.raises(CertificateError, match="no line has the field 'audited by X'"):
+        nr.verify(odd, tmp_path / "rows.jsonl", target="y", start=start)
+
+
 def test_another_start_is_found(tmp_path: Path) -> None:
     """By ``verify``, and when a store is opened again."""
     ones = [trained(nr.Nlms(), k) for k in (10, 11)]

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from itertools import product
 from pathlib import Path
 from typing import Any
 
+import jsonschema
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis.errors import Unsatisfiable
@@ -36,6 +38,30 @@ def test_requests_are_answered_as_described(learner: str, mode: str, tmp_path: P
                 )(given(case=requests)(answered))()
             except Unsatisfiable:  # nothing can be wrong with it
                 assert mode == "negative"
+    finally:
+        assert server.end() == 0
+
+
+@pytest.mark.parametrize("learner", ["nlms", "softmax"])
+def test_challengers_are_taken_as_described(learner: str, tmp_path: Path) -> None:
+    """Every combination of fields is accepted if and only if the document has it so."""
+    server = Server(tmp_path, "--learner", learner, "--store", "s.db")
+    values: dict[str, list[Any]] = {
+        "learner": [learner, None],
+        "mixture": ["blend", None],
+        "params": [{}, None],
+        "bound": [2.5, 0],
+    }
+    try:
+        document = server.get("/openapi.json")[1]
+        post = document["paths"]["/models/{model}/challengers"]["post"]
+        schema = post["requestBody"]["content"]["application/json"]["schema"]
+        taken = jsonschema.Draft202012Validator(schema)
+        given = [[{}, *({name: value} for value in each)] for name, each in values.items()]
+        for number, parts in enumerate(product(*given)):
+            body = {"name": f"a{number}"} | {k: v for part in parts for k, v in part.items()}
+            status = server.post("/models/default/challengers", body)[0]
+            assert (status == 200) == taken.is_valid(body), (body, status)
     finally:
         assert server.end() == 0
 

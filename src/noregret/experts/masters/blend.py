@@ -41,7 +41,7 @@ from noregret.base.expert_losses import expert_loss
 from noregret.base.plausible import Plausible
 from noregret.base.registry import register
 from noregret.checks import state_arrays
-from noregret.errors import NoRegretError
+from noregret.errors import ModelFileError, NoRegretError
 from noregret.experts.assumptions import MIXED
 from noregret.experts.engine.budget import Budget, averages, charge
 from noregret.experts.engine.round import ExpertRound
@@ -437,7 +437,14 @@ class Blend(Master):
 
     def _take(self, arrays: dict[str, Any], numbers: dict[str, Any], names: list[str]) -> None:
         if "budget/low" not in numbers:
-            raise ValueError("a blend of an earlier version: its weights followed another rule")
+            raise ModelFileError(
+                "a blend of an earlier version: its weights followed another rule",
+                (
+                    "train a new one",
+                    "for the mixture of a service: retire it with the version that wrote it and mix"
+                    " the models anew, or if it has served, begin a new store",
+                ),
+            )
         for name, mixture in zip(MIXTURES, self._mixtures, strict=True):
             mixture.set_state(own(arrays, name), own(numbers, name), names)
         super().set_state(own(arrays), own(numbers), [])

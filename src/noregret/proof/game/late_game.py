@@ -71,6 +71,7 @@ class LateGame(Game):
         super().__init__(learner, keep="rows", progress=False)
         self.plain = plain
         self.field, self.paid, self.wrong = field, 0.0, 0
+        self.joined = False  # whether an event had an id
         self.largest = -math.inf
         self.classes = LateClasses(self.learner.engine.loss.name, known_classes(learner))
 
@@ -84,6 +85,7 @@ class LateGame(Game):
                 x: Any = given
                 if not isinstance(name, str | int | None):
                     raise BadExample(f"the id {name!r} is neither text nor a whole number")
+                self.joined = self.joined or name is not None
                 if y is None:
                     score, note = noted(learner, x)
                     waiting[name] = (x, score, learner.rounds, note if plain <= 0 else b"")

@@ -22,7 +22,7 @@ from noregret.proof.certificates.certificate import LOOSEST, TIGHTEST, Certifica
 from noregret.proof.certificates.file import certificate_of, checked, read_contents
 from noregret.proof.certificates.issue import beside, candidates
 from noregret.proof.game.group_game import GroupGame
-from noregret.proof.game.late_game import LateGame, events_of, field_of, plain_of, take_raw
+from noregret.proof.game.late_game import FIELD, LateGame, events_of, field_of, plain_of, take_raw
 from noregret.proof.game.shards import Sharded
 from noregret.proof.theorems.averaging import averaged
 from noregret.proof.theorems.theorem import REGRETS
@@ -287,6 +287,9 @@ def replayed_late(learner: Any, data: Any, target: str, field: str, stated: Play
     except NoRegretError as error:
         error.at(file=shown(paths[0]))
         raise
+    # Services state the usual field also if all outcomes came at once.
+    if field != FIELD and not game.joined:
+        raise CertificateError(f"data: transforms: no line has the field {field!r}")
     return game
 
 

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import msgspec
+from msgspec import UNSET, UnsetType
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
@@ -30,9 +31,9 @@ class Change(msgspec.Struct, forbid_unknown_fields=True):
     """
 
     name: str = ""
-    learner: str | None = None
-    mixture: str | None = None
-    params: dict[str, Any] = {}
+    learner: str | UnsetType = UNSET
+    mixture: str | UnsetType = UNSET
+    params: dict[str, Any] | UnsetType = UNSET
     bound: float = 1.0
 
 
@@ -79,16 +80,16 @@ def routes(desk_of: Callable[[Request, str], Desk]) -> list[Route]:
 
 def add(service: Service, change: Change) -> None:
     """Add a challenger."""
-    if change.mixture is not None:
-        if change.learner is not None or change.params:
+    if change.mixture is not UNSET:
+        if change.learner is not UNSET or change.params is not UNSET:
             raise ServiceError("a mixture has no learner of its own: leave learner and params out")
         service.challengers.mix(change.name, change.mixture, change.bound)
         return
-    if change.learner is None:
+    if change.learner is UNSET:
         raise ServiceError('a challenger needs a learner: {"name": "newer", "learner": "auto"}')
-    service.challengers.add(
-        change.name, built(find(change.learner, "learners"), change.params), change.bound
-    )
+    params = {} if change.params is UNSET else change.params
+    learner = built(find(change.learner, "learners"), params)
+    service.challengers.add(change.name, learner, change.bound)
 
 
 async def change_of(request: Request) -> Change:

@@ -17,12 +17,16 @@ NUMBER: dict[str, Any] = {"type": "number"} | FINITE
 NAMED = {
     "type": "object",
     "maxProperties": MAX_FEATURES,
-    "additionalProperties": {"anyOf": [NUMBER, {"type": ["string", "boolean"]}]},
+    "additionalProperties": {"anyOf": [NUMBER, {"type": ["string", "boolean", "null"]}]},
 }
-LISTED = {"type": "array", "maxItems": MAX_FEATURES, "items": NUMBER}
+LISTED = {
+    "type": "array",
+    "maxItems": MAX_FEATURES,
+    "items": {"anyOf": [NUMBER, {"type": "boolean"}]},
+}
 X = {
-    "description": "The features: names with numbers, strings or booleans; or a list of numbers."
-    " All requests to a model have the same of these two forms.",
+    "description": "The features: names with numbers, strings, booleans, or null if missing; or a"
+    " list of numbers or booleans. All requests to a model have the same of these two forms.",
     "oneOf": [NAMED, LISTED],
 }
 NAME_LENGTHS = {"minLength": 1, "maxLength": 256}
@@ -104,18 +108,20 @@ CHANGES: dict[str, tuple[str, dict[str, Any], list[str]]] = {
                 "description": "The largest difference of losses that counts.",
             },
         },
-        ["name", "learner"],
+        ["name"],
     ),
     "promote": ("Let a challenger serve.", {"name": NAME}, ["name"]),
     "retire": ("Remove a challenger.", {"name": NAME}, ["name"]),
     "rollback": ("Let the previous model serve again.", {}, []),
 }
 # A new one is a learner with its parameters, or a mixture.
-NEW = {
-    "required": ["name"],
+EITHER = {
     "oneOf": [
-        {"required": ["learner"]},
-        {"required": ["mixture"], "not": {"required": ["params"]}},
+        {"required": ["learner"], "not": {"required": ["mixture"]}},
+        {
+            "required": ["mixture"],
+            "not": {"anyOf": [{"required": ["learner"]}, {"required": ["params"]}]},
+        },
     ],
 }
 STANDING = {
@@ -182,7 +188,7 @@ def described(models: Mapping[str, Kind] | None = None) -> dict[str, Any]:
         schema: dict[str, Any] = {"type": "object", "properties": told}
         schema |= {"required": required, "additionalProperties": False}
         if action == "challengers":
-            schema |= NEW
+            schema |= EITHER
         body: dict[str, Any] = {"application/json": {"schema": schema}}
         if action in ACTIONS:
             body["application/x-ndjson"] = {}
