@@ -35,26 +35,70 @@ def check_prefix(store: Path, acknowledged: int) -> None:
 
 
 def test_a_log_that_is_cut_anywhere_is_a_prefix(tmp_path: Path) -> None:
-    """The write-ahead log is cut within its last commits, as when a disk loses power."""
-    store, sizes = tmp_path / "s.db", list[int]()
+    """The write-ahead log is cut within its last commits, as when a disk loses power.
+
+    If more was acknowledged than the log has then, the journal is refused.
+    """
+    store, sizes, told = tmp_path / "s.db", list[int](), list[bytes]()
     service = Service(nr.Nlms(), store, snapshot_every=7)
     for k in range(12):
         service.learn({"a": k / 12, "b": 1.0}, k % 3, id=str(k))
         sizes.append(os.path.getsize(f"{store}-wal"))
+        told.append(Path(f"{store}-acknowledged").read_bytes())
     data, log = store.read_bytes(), Path(f"{store}-wal").read_bytes()
     service.journal.close()
     first = sizes[8]
+
+    def check(log: bytes, whole: int) -> None:
+        """Check a log that is whole up to some byte."""
+        done = sum(size <= whole for size in sizes)
+        for last in {done - 1, min(done, len(sizes) - 1)}:
+            cut = tmp_path / "cut.db"
+            cut.write_bytes(data)
+            Path(f"{cut}-wal").write_bytes(log)
+            Path(f"{cut}-acknowledged").write_bytes(told[last])
+            if last >= done:
+                for _ in range(2):  # the second time, the log is gone
+                    with pytest.raises(NoRegretError, match=f"entry {last + 1} was acknowledged"):
+                        Service(None, cut)
+                Path(f"{cut}-acknowledged").unlink()
+            check_prefix(cut, done)
+
     cuts = range(first, len(log) + 1)
     for cut in cuts if THOROUGH else random.Random(0).sample(cuts, 25):
-        (tmp_path / "cut.db").write_bytes(data)
-        (tmp_path / "cut.db-wal").write_bytes(log[:cut])
-        check_prefix(tmp_path / "cut.db", sum(size <= cut for size in sizes))
+        check(log[:cut], cut)
     for place in random.Random(1).sample(range(first, len(log)), sized(10, full=500)):
         torn = bytearray(log)
         torn[place] ^= 0xFF  # a sector that was not written as meant
-        (tmp_path / "cut.db").write_bytes(data)
-        (tmp_path / "cut.db-wal").write_bytes(torn)
-        check_prefix(tmp_path / "cut.db", sum(size <= place for size in sizes))
+        check(bytes(torn), place)
+
+
+def test_what_was_acknowledged_is_beside_the_journal_until_it_is_closed(tmp_path: Path) -> None:
+    store, beside = tmp_path / "s.db", tmp_path / "s.db-acknowledged"
+    with Service(nr.Nlms(), store) as service:
+        service.learn({"a": 1.0}, 1, id="1")
+        noted = service.journal.acknowledged
+        assert noted is not None
+        assert noted.kept()[0] == 1
+    assert [path.name for path in tmp_path.iterdir()] == ["s.db"]
+    for part in (b"", b"part", bytes(28)):  # it was not written to its end
+        beside.write_bytes(part)
+        Service(None, store).close()
+    with Service(None, store) as service:
+        service.learn({"a": 1.0}, 1, id="2")
+        other = beside.read_bytes()
+    beside.write_bytes(other)
+    Service(None, store).close()
+    with Service(None, store) as service:
+        service.learn({"a": 1.0}, 1, id="3")
+        newer = beside.read_bytes()
+    copy = tmp_path / "copy.db"
+    with Service(nr.Nlms(), copy) as service:
+        for k in range(3):
+            service.learn({"a": 1.0}, 2, id=str(k))
+    (tmp_path / "copy.db-acknowledged").write_bytes(newer)
+    with pytest.raises(NoRegretError, match=r"another than the one .* delete copy.db-ack"):
+        Service(None, copy)
 
 
 @pytest.fixture

@@ -16,6 +16,7 @@ from typing import Any
 
 from noregret.errors import NoRegretError
 from noregret.service import ids
+from noregret.service.acknowledged import Acknowledged
 from noregret.service.blocks import (
     HEAD,
     LABELLED,
@@ -28,7 +29,7 @@ from noregret.service.blocks import (
     Stored,
     is_sound,
 )
-from noregret.service.database import database
+from noregret.service.database import Sqlite, database
 from noregret.service.events import Event, Totals
 
 FORMAT = "noregret.journal/3"
@@ -72,6 +73,8 @@ class Journal:
     def __init__(self, store: str | Path) -> None:
         self.database = database(store)
         self.path, self.failures = self.database.name, self.database.failures
+        local = isinstance(self.database, Sqlite)
+        self.acknowledged = Acknowledged(self.path) if local else None
         try:
             self.begin()
             tables = self.database.tables()
@@ -95,6 +98,8 @@ class Journal:
                 if "shadows" in tables:
                     self.create("ALTER TABLE shadows ADD COLUMN note BLOB;")
             self.commit()
+            if self.acknowledged is not None:
+                self.acknowledged.begin(self.entry, self.seal)
         except NoRegretError as error:
             self.close()
             raise error.at(file=self.path) from None
@@ -117,6 +122,8 @@ class Journal:
         if not is_sound(end):
             raise NoRegretError("damaged: its totals are not numbers", "restore it from a backup")
         self.restart(end, seal)
+        if self.acknowledged is not None:
+            self.acknowledged.check(self.entry, self.seal)
         self.ids = ids.Ids(self.database)
         query = "SELECT last, data, seal FROM blocks WHERE last > ? ORDER BY last"
         for row in self.database.stream(query, [self.ids.last]):
@@ -453,7 +460,11 @@ class Journal:
     def commit(self) -> None:
         """End a transaction: what was written is on disk."""
         self.database.commit()
+        if self.acknowledged is not None:
+            self.acknowledged.write(self.written, self.seal)
 
     def close(self) -> None:
         """Close the journal; a transaction that was not committed is undone."""
         self.database.close()
+        if self.acknowledged is not None:
+            self.acknowledged.close()
