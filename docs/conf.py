@@ -27,6 +27,7 @@ extensions = [
     "error_messages",
     "learner_pages",
     "learner_table",
+    "line_breaks",
     "master_table",
     "mathml",
     "package_map",

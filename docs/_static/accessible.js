@@ -30,6 +30,12 @@ document.addEventListener("DOMContentLoaded", () => {
   for (const each of document.querySelectorAll("dt.sig dl > dd")) renamed(each, "div", "parameter");
   for (const each of document.querySelectorAll("dt.sig dl")) renamed(each, "div", "parameters");
   for (const each of document.querySelectorAll("th")) if (!each.textContent.trim()) renamed(each, "td", each.className);
+  // The theme gives the page of the search no heading before there are results.
+  if (!document.querySelector("h1")) {
+    const heading = document.createElement("h1");
+    heading.textContent = "Search";
+    document.querySelector("article, main, body")?.prepend(heading);
+  }
   focusScrolled();
   addEventListener("resize", focusScrolled);
 });

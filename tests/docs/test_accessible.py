@@ -41,6 +41,7 @@ def test_readers_without_a_mouse_get_what_the_theme_leaves_out(
     assert found("querySelectorAll('.parameters > .parameter').length") == 2
     assert found("querySelectorAll('dt.sig dl').length") == 0
     assert found("querySelectorAll('th').length") == 1
+    assert found("querySelector('h1').textContent") == "Search"
 
 
 @pytest.mark.parametrize("kind", ["card", "course", "gallery"])

@@ -352,19 +352,78 @@ def test_a_parameter_without_a_description_stops_the_build() -> None:
         extension("learner_pages").reference(Silent)
 
 
-def test_lessons_are_notebooks_too(tmp_path: Path) -> None:
+def test_lessons_are_notebooks_too() -> None:
     made = extension("course")
     for page in sorted(DOCS.glob("course-*.md")):
         text = page.read_text(encoding="utf-8")
         cells = made.notebook(text)["cells"]
         assert made.ROLE in text
-        code = ["".join(each["source"]) for each in cells if each["cell_type"] == "code"]
-        assert code == [block.strip() for language, block, _ in BLOCK.findall(text)]
+        code = [each for each in cells if each["cell_type"] == "code"]
+        blocks = [block for block in BLOCK.findall(text) if block[0] == "python"]
+        assert ["".join(each["source"]) for each in code] == [b.strip() for _, b, _ in blocks]
+        for each, (_, _, shown) in zip(code, blocks, strict=True):
+            assert "".join("".join(out["text"]) for out in each["outputs"]) == shown
         assert not any("```" in line for each in cells for line in each["source"])
         solutions = "".join(cells[-1]["source"])
         assert re.search(
             r"<summary>Solutions</summary>\n\n1\. .*\n</details>$", solutions, re.DOTALL
         )
+        prose = [each for each in cells if each["cell_type"] == "markdown"]
+        told = "".join("".join(each["source"]) for each in prose)
+        pictures = re.findall(r"!\[[^\]]+\]\(attachment:([^)]+)\)", told)
+        assert pictures == re.findall(r"\(_static/([^)]+\.svg)\)", text)
+        assert sorted(pictures) == sorted(n for each in prose for n in each.get("attachments", {}))
+        assert ".md" not in told
+
+
+def test_lessons_run_when_the_site_is_built_and_what_they_print_is_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = extension("course")
+    warned = list[str]()
+    monkeypatch.setattr(
+        made.logger, "warning", lambda words, *values: warned.append(words % values)
+    )
+    page = f"""{made.ROLE}
+```python
+x = 20
+```
+```python
+import pathlib
+pathlib.Path({str(tmp_path / "ran")!r}).open("a").write("once ")
+print(x + 1)
+```
+
+```text
+22
+```
+"""
+    for _ in range(2):
+        assert made.executed("page.md", page, tmp_path / "kept") == ["", "21\n"]
+        assert warned.pop() == r"page.md: the block 'import pathlib' prints '21\n', not '22\n'"
+    assert (tmp_path / "ran").read_text(encoding="utf-8") == "once "
+    cells = made.notebook(page, ["", "21\n"])["cells"]
+    assert [each.get("outputs") for each in cells][-1][0]["text"] == ["21\n"]
+    assert made.executed("page.md", page.replace("x = 20", "x = 21"), tmp_path / "kept")
+    made.executed("page.md", page.replace("x = 20", "1 / 0"), tmp_path / "kept")
+    assert warned[-1] == "page.md: its code stops with ZeroDivisionError: division by zero"
+
+
+def test_lines_do_not_break_within_options_or_before_a_full_stop() -> None:
+    nodes = pytest.importorskip("docutils.nodes", reason="the site's packages are missing")
+    made = extension("line_breaks")
+    tokens = made.ShellLexer().get_tokens("noregret run a.csv --target y  # a-b")
+    assert [value for kind, value in tokens if kind is made.WHOLE] == ["--target"]
+    long = "a" * (made.MAX_WORD + 1)
+    link = nodes.reference("", "", nodes.literal("", "mix"))
+    parts = ["So (", nodes.literal("", "--drop"), ".) ", link, ", ", nodes.literal("", long), "."]
+    text = nodes.paragraph("", "", *(nodes.Text(p) if isinstance(p, str) else p for p in parts))
+    page = extension("docutils.utils").new_document("page")
+    page += text
+    made.keep_all(None, page, "page")
+    assert text.astext() == f"So (--drop.) mix, {long}."
+    kept = [each.astext() for each in text.findall(nodes.inline) if "kept" in each["classes"]]
+    assert kept == ["(--drop.)", "mix,"]
 
 
 def test_the_gallery_shows_all_its_pages_with_their_pictures() -> None:
