@@ -35,6 +35,7 @@ from noregret.scale.row_files import (
     file_digest,
     in_order,
     moved,
+    sparse_of,
     stored,
     write,
 )
@@ -112,6 +113,7 @@ def play(task: Bucket) -> list[Refused]:
     grouping.at_once = ROWS_AT_ONCE
     scores, chances, groups = [np.zeros(0)], [np.zeros(0)], [np.zeros(0, np.int64)]
     lengths, at = [0], (0, np.zeros(0, np.int64))  # the rows per part, and those of the last one
+    before = known_before(job.places, job.known)
     # The first refused row of all buckets may end the run: only the driver knows which it is.
     reading: Any = Prepared(replace(job.options, on_error="skip"), job.names)
 
@@ -121,6 +123,7 @@ def play(task: Bucket) -> list[Refused]:
             block, rows = bucket_rows(Stored(path), task.number, job.places[number], job.known)
             lengths.append(len(rows))
             at = number, rows  # no other part stays in memory
+            block = replace(block, X=as_read(block.X, before[number]))
             if len(block):
                 yield block
 
@@ -287,6 +290,7 @@ class SpreadGrouping(Grouping):
             self.mistakes += bucket.facts["mistakes"]
         self.loss = math.fsum(self.found.found[2])
         classes = None if reading.classes is None else reading.classes.names
+        before = known_before(places, job.known)
         for number, part in enumerate(parts):
             block, said = part_of(number, done[number], played)
             # The workers' share of the work is done.
@@ -304,7 +308,7 @@ class SpreadGrouping(Grouping):
                 block, said = renumbered(block, said, done[number].facts["classes"], classes)
             if self.record is not None:
                 assert said.kept is not None
-                X = rows_of(done[number], places[number], job.known)
+                X = as_read(rows_of(done[number], places[number], job.known), before[number])
                 self.record(reading, replace(block, X=X), self.codes_of(done[number]), said.kept)
             observe(block, said._replace(refused=[error for _, error in told]))
 
@@ -467,6 +471,19 @@ def merged(names: list[str], added: list[list[str]]) -> tuple[list[str], list[ND
         found = [known.setdefault(name, len(known)) for name in more]
         places.append(np.array(found, dtype=np.int32))
     return list(known), places
+
+
+def known_before(places: Sequence[NDArray[np.int32]], known: int) -> list[int]:
+    """Return how many features one process knows before each part."""
+    found = [known]
+    for each in places:
+        found.append(max(found[-1], int(each.max(initial=-1)) + 1))
+    return found[:-1]
+
+
+def as_read(X: Floats | Sparse, known: int) -> Floats | Sparse:
+    """Return rows as one process reads them: sparse once it knows more than their columns."""
+    return sparse_of(X) if not isinstance(X, Sparse) and X.shape[1] < known else X
 
 
 def check_values(names: list[str]) -> None:

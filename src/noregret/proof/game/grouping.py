@@ -169,7 +169,9 @@ class Grouping:
             if stops and block.faults:
                 block = until(block, block.faults[0].row, block.faults[:1])
                 codes = codes[: len(block)]
-            names = list(reading.feature_names(reading.features))
+            # Of rows that workers have read, more features may be known by now than they have.
+            count = reading.features if isinstance(block.X, Sparse) else block.X.shape[1]
+            names = list(reading.feature_names(count))
             scores, refused, row = np.full(len(block), np.nan), list[Fault](), 0
             chances = np.zeros(len(block)) if is_of_classes(self.groups.learner) else None
             late = None if chances is None or block.keys is None else Late({}, {})

@@ -229,7 +229,8 @@ def play_rows(
         finally:
             entry.let_go()
         return
-    names = reading.names(0, reading.features) if reading.named else None
+    # Those of the columns: of rows that workers have read, more features may be known by now.
+    names = reading.names(0, X.shape[1]) if reading.named else None
     learn_many.play_columns(entry, X, y, names, out)
 
 
