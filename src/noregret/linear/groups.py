@@ -460,6 +460,47 @@ class Groups:
         with self._lock:
             self._table().take(path)
 
+    def merge(self, other: Groups) -> Groups:
+        """Add the learners of other keys, from another process or machine; return these groups.
+
+        The other groups do not change. Nothing is added if both have a learner of the same key:
+        each has learned from a part of its rows only, and two do not make one of all rows.
+
+        Parameters
+        ----------
+        other
+            Groups with the same learner and parameters, whose rows are prepared in the same way.
+
+        Examples
+        --------
+        >>> from noregret import Groups, Nlms
+        >>> north, south = Groups(Nlms()), Groups(Nlms())
+        >>> north.learn_one("Oslo", {"sun": 1.0}, 2.0)
+        >>> south.learn_one("Rome", {"sun": 1.0}, 5.0)
+        >>> sorted(north.merge(south))
+        ['Oslo', 'Rome']
+        """
+        if not isinstance(other, Groups):
+            raise TypeError(f"groups merge with groups: got {other!r}")
+        first, second = sorted((self, other), key=id)
+        with first._lock, second._lock:
+            if dumps(self.learner) != dumps(other.learner):
+                raise ValueError(
+                    f"groups merge if they have the same learner and prepare rows in the same way:"
+                    f" {self.learner!r} and {other.learner!r} differ in one of these"
+                )
+            for key in other:
+                if self._has(self._named(key)):
+                    raise NoRegretError(
+                        f"both groups have a learner of {key!r}, each of some of its rows",
+                        "share out rows by key, so that one of them has all rows of a key",
+                    )
+                self._check_kind(key)
+            for rows in other._put_all().parts():
+                self._table().put(rows)
+            self._own |= other._own
+        return self
+
     def _new_game(self, **options: Any) -> GroupGame:
         """Return a game for these learners; the options are those of ``noregret.play``."""
         from noregret.proof.game.group_game import GroupGame

@@ -18,15 +18,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from noregret.errors import NoRegretError
 from noregret.hindsight import LeastSquares, Limits
 from noregret.hindsight.blocks import padded
 from noregret.hindsight.losses import is_square
+from noregret.hindsight.rows import Rows
 from noregret.linear.fixed_predictor import FixedPredictor
 from noregret.linear.learner import Learner, Measurement
 from noregret.proof.certificates.certifiable import Certifiable
 from noregret.proof.game.game import Game, covering, takes_rows
 from noregret.proof.record.figures import Books
-from noregret.proof.record.ledger import Ledger
+from noregret.proof.record.ledger import MEMORY, Ledger
 from noregret.proof.record.pages import Pages
 from noregret.proof.record.parts_digest import Part, PartsDigest, parts_of, reduced
 from noregret.proof.theorems.evidence import Evidence
@@ -145,7 +147,9 @@ class ShardsGame(Certifiable):
         self.learner: Sharded = learner
         self.shards, self.learners = list(shards), list(learners)
         self.read: Any = None  # how rows are read, for models that read more of them
-        self.ledger = Ledger(learner.learner.clone(), "sums" if pages is None else "rows")
+        # Of other losses there are no sums: their rows are kept here, or others hold them.
+        rows = pages is not None or not learner.square
+        self.ledger = Ledger(learner.learner.clone(), "rows" if rows else "sums")
         ledger, books = self.ledger, books_of([shard.books for shard in shards])
         ledger.books, ledger.pages = books, pages
         ledger.digested = ledger.entered = books.rounds
@@ -159,6 +163,50 @@ class ShardsGame(Certifiable):
         if len(wide) < len(sums):
             return None
         return reduced(wide, lambda left, right: left.merge(right))
+
+    def hold(self, rows: Rows) -> None:
+        """Use rows that others hold, in place of the sums."""
+        self.ledger.held, self.ledger.sums = rows, None
+
+    def merge(self, other: ShardsGame) -> ShardsGame:
+        """Return the game of the shards of both, those of the other last; neither game changes.
+
+        Its certificate is about all rows, and is verified with the data of both, in this order.
+
+        Parameters
+        ----------
+        other
+            A game of the same learner, whose rows have the same features and were read in the same
+            way, perhaps on another machine.
+        """
+        one, two = self.learner.learner, other.learner.learner
+        if type(one) is not type(two) or one.params != two.params:
+            raise ValueError(f"shards of {one!r} merge only with shards of the same: got {two!r}")
+        for what, mine, yours in (
+            ("the features differ", self.feature_names, other.feature_names),
+            ("rows were read in other ways", self.transforms, other.transforms),
+            ("the outcomes are in other columns", self.target, other.target),
+        ):
+            if mine != yours:
+                raise NoRegretError(
+                    f"{what}, so these shards do not read as one stream: {mine}, and {yours}",
+                    "play all files at once",
+                )
+        here, there, pages = self.ledger.pages, other.ledger.pages, None
+        if (here is None) != (there is None):
+            raise NoRegretError(
+                "one game has kept the rows, and the other sums over them",
+                "play both with keep='rows', or both with keep='sums'",
+            )
+        if here is not None and there is not None:
+            pages = Pages(MEMORY)
+            pages.take(here)
+            pages.take(there)
+        shards, learners = [*self.shards, *other.shards], [*self.learners, *other.learners]
+        found = ShardsGame(self.learner, shards, learners, pages)
+        found.read = self.read
+        found.describe(self.transforms, self.target, self.names)
+        return found
 
     @property
     def rounds(self) -> int:
@@ -217,7 +265,7 @@ class ShardsGame(Certifiable):
             return None
         other = copy.copy(self)
         other.ledger, other.answers = copy.copy(self.ledger), {}
-        other.ledger.sums, other.ledger.pages = self.merged(), None
+        other.ledger.sums, other.ledger.pages, other.ledger.held = self.merged(), None, None
         return other
 
 

@@ -176,6 +176,14 @@ class Pages:
         self.held += words.nbytes if fits else 0
         return fits
 
+    def take(self, other: Pages) -> None:
+        """Add the rows of others."""
+        if other.decoded is not None:
+            for words, rows in other.decoded.pages(WORDS_PER_PAGE):
+                self.put(words, rows, other.decoded.features)
+        for page in other.index:
+            self.put(other.words_of(page), page.rows, page.features)
+
     def opened(self) -> Growing:
         """Return the file."""
         if self.file is None:
