@@ -9,9 +9,11 @@ from typing import Any
 
 import pytest
 
+from noregret import Vaw, verify
 from noregret.batch import Ridge
 from noregret.hindsight import best_in_ball
-from noregret.scale import RayCluster, fit, grid, tournament
+from noregret.scale import RayCluster, fit, grid, play, tournament
+from noregret.scale import verify as verify_on
 from noregret.scale.spread_rows import SpreadRows
 from noregret.scale.survey import surveyed
 from tests.scale.inline import Inline
@@ -65,7 +67,11 @@ def test_a_cluster_makes_the_same_bits_though_a_node_is_lost(cluster: Any, tmp_p
         with SpreadRows(surveyed(stream, pool), pool, 200) as far:
             found, same = (best_in_ball(each, "absolute", 3.0) for each in (far, near))
         contest = tournament(grid("vaw", penalty=[0.1, 1, 10]), stream, pool=pool)
+        shards = play(Vaw(), stream, shards=3, pool=pool).certificate()
+        for certificate in (there.certificate(), shards):
+            assert verify_on(certificate, stream.paths, pool=pool).confirmed
     near.close()
+    assert verify(shards, stream.paths).confirmed
     assert found.witness.tobytes() == same.witness.tobytes()
     assert (found.loss, found.lower) == (same.loss, same.lower)
     assert (

@@ -25,6 +25,7 @@ from noregret.proof.record.parts_digest import MAX_PARTS, Part, PartsDigest
 if TYPE_CHECKING:
     from noregret.batch.evidence import BatchEvidence
     from noregret.batch.method import Batch, Solution
+    from noregret.hindsight.rows import Rows
     from noregret.linear.learner import Measurement
 
 Floats = NDArray[np.float64]
@@ -125,7 +126,7 @@ class BatchGame(Certifiable):
             return None
         other, other.intake = copy.copy(self), copy.copy(self.intake)
         other.intake.ledger = books = copy.copy(self.ledger)
-        books.sums, books.pages, other.answers = sums_of(self), None, {}
+        books.sums, books.pages, books.held, other.answers = sums_of(self), None, None, {}
         found = self.method._solve(other.evidence({}, USUAL))
         other._solution = replace(found, weights=self.solution.weights)
         return other
@@ -151,6 +152,11 @@ class BatchGame(Certifiable):
         other = copy.copy(self)
         other._solution, other.answers = found, {}
         return max(least, other.loss)
+
+    def hold(self, rows: Rows) -> None:
+        """Use rows that others hold, in place of the sums."""
+        self.ledger.held, self.ledger.sums, self._solution = rows, None, None
+        self.answers.clear()
 
     # The figures.
 

@@ -48,7 +48,7 @@ class Record(Ledger):
     def rows(self, features: int = 0) -> Rows | None:
         """Return the rows with their constant, if they were kept."""
         rows = super().rows(max(0, features - self.intercept))
-        if rows is None or not self.intercept:
+        if rows is None or not self.intercept or self.held is not None:
             return rows
 
         def source() -> Iterator[tuple[Any, Floats]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,6 +40,8 @@ def sums_of(game: BatchGame) -> LeastSquares:
     rows = ledger.rows()
     if rows is None or rows.shape[1] > MAX_DENSE:
         raise NoRegretError(f"there are more than {MAX_DENSE} features, so no sums were kept")
+    if ledger.held is not None and (own := ledger.held.square_sums()) is not None:
+        return cast("LeastSquares", own)
     found = LeastSquares(rows.shape[1])
     for X, y in rows.blocks():
         found.add(X, y)

@@ -8,7 +8,8 @@ folder that all workers can use.
 ``Processes`` are workers on this machine, ``RayCluster`` those of a Ray cluster. ``fit`` fits a
 method that needs only sums, ``play`` plays shards of the rows with a learner each, whose
 ``mixture`` is one model, ``tournament`` plays all rows with many learners and mixes them, and
-``rows`` holds rows for ``noregret.hindsight``.
+``rows`` holds rows for ``noregret.hindsight``. ``verify`` confirms certificates of shards, of
+groups and of merged parts.
 """
 
 from noregret.scale.contest import grid, tournament
@@ -18,6 +19,7 @@ from noregret.scale.pool import Pool, pool_of
 from noregret.scale.processes import Processes
 from noregret.scale.ray_cluster import RayCluster
 from noregret.scale.spread_rows import SpreadRows, rows
+from noregret.scale.verifying import verify
 
 __all__ = [
     "Pool",
@@ -31,4 +33,5 @@ __all__ = [
     "pool_of",
     "rows",
     "tournament",
+    "verify",
 ]

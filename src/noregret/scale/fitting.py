@@ -7,6 +7,7 @@ the digest, so neither does the certificate.
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,10 +21,11 @@ from noregret.proof.game.play_blocks import play_block
 from noregret.proof.record.parts_digest import BLOCK_ROWS, Part, PartsDigest
 from noregret.scale.pool import Pool
 from noregret.scale.processes import Processes
-from noregret.scale.survey import NumberedBlocks, Survey, surveyed
+from noregret.scale.survey import NumberedBlocks, Survey, block_ends, surveyed
 from noregret.scale.tree import Key, grown, reduced
 
 if TYPE_CHECKING:
+    from noregret.batch.game import BatchGame
     from noregret.streams.stream import Stream
 
 S = TypeVar("S", bound=Summed)
@@ -116,35 +118,46 @@ def stream_of(
     return streams.read(data, target, **options)
 
 
-def fitted(method: S, stream: Stream, pool: Pool, rows: int = BLOCK_ROWS) -> S:
+def fitted(method: S, stream: Stream, pool: Pool, sizes: int | Sequence[int] = BLOCK_ROWS) -> S:
     """Fit a method to a stream, in blocks of so many rows."""
     survey = surveyed(stream, pool)
     if not survey.rows:
         raise NoRegretError(f"there are no examples to fit {method.name} to")
-    nodes: dict[Key, Node] = {}
-    for found in pool.map(summed, tasks_of(method.clone(), survey, rows)):
+    fit_surveyed(method, survey, pool, sizes)
+    return method
+
+
+def fit_surveyed(
+    method: Summed, survey: Survey, pool: Pool, sizes: int | Sequence[int] = BLOCK_ROWS
+) -> BatchGame:
+    """Fit a method to rows that were counted, in blocks of so many; return its game."""
+    ends, nodes = block_ends(survey.rows, sizes), dict[Key, Node]()
+    for found in pool.map(summed, tasks_of(method.clone(), survey, ends)):
         nodes |= found
 
-    def taken(key: Key) -> S | None:
+    def taken(key: Key) -> Summed | None:
         node = nodes.pop(key, None)
         return None if node is None else node.method(method)
 
-    game = reduced(taken, -(-survey.rows // rows), lambda left, right: left.merge(right)).game
+    game: BatchGame | None
+    game = reduced(taken, len(ends) - 1, lambda left, right: left.merge(right)).game
     assert game is not None
     names = survey.feature_names(game.width)
     game.intake.describe(survey.transforms, survey.target, names)
     game.method = game.learner = method
     method._adopt(game)
-    return method
+    return game
 
 
-def tasks_of(method: Summed, survey: Survey, rows: int) -> list[tuple[Summed, NumberedBlocks]]:
+def tasks_of(
+    method: Summed, survey: Survey, ends: Sequence[int]
+) -> list[tuple[Summed, NumberedBlocks]]:
     """Return a task for each part of the files: the blocks that begin in it."""
     found, first = [], 0
     for end in survey.ends:
-        number, stop = -(-first // rows), -(-end // rows)
+        number, stop = bisect_left(ends, first), bisect_left(ends, end)
         if number < stop:
-            found.append((method, survey.numbered(number, stop, rows)))
+            found.append((method, survey.numbered(number, stop, ends)))
         first = end
     return found
 

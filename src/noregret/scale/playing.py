@@ -125,14 +125,26 @@ def played(
 ) -> ShardsGame:
     """Play the shards of a stream."""
     survey = surveyed(stream, pool)
+    kept = stream if keep == "rows" else None
+    return play_surveyed(sharded, survey, shards_of(survey, shards), pool, kept)
+
+
+def play_surveyed(
+    sharded: Sharded,
+    survey: Survey,
+    ends: Sequence[int],
+    pool: Pool,
+    kept: Stream | None = None,
+) -> ShardsGame:
+    """Play shards that end at these rows, and keep the rows if their stream is given."""
     model, tasks = dumps(sharded.learner), []
-    for first, stop in pairwise(ends_of(survey, shards)):
+    for first, stop in pairwise(ends):
         here, before = survey.restricted(first, stop)
         tasks.append(Rows(model, here, first - before, stop - first))
     found = list(pool.map(shard_of, tasks))
     results = [shard for shard, _ in found]
     learners: list[Any] = [loads(model, "the learner") for _, model in found]
-    pages = pages_of(sharded, results, stream) if keep == "rows" else None
+    pages = None if kept is None else pages_of(sharded, results, kept)
     game = ShardsGame(sharded, results, learners, pages)
     game.read = survey.data.kept_with_model()
     notes = (note for shard in results for note in shard.notes)
@@ -197,7 +209,7 @@ def mixture(game: ShardsGame, master: Master | None = None) -> Experts:
     return Experts(named, Blend() if master is None else master)
 
 
-def ends_of(survey: Survey, shards: int | None) -> list[int]:
+def shards_of(survey: Survey, shards: int | None) -> list[int]:
     """Return where shards begin, and the end of the last."""
     rows = survey.rows
     if not rows:

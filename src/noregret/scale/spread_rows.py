@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from noregret.batch.intake import with_constant
 from noregret.errors import NoRegretError
 from noregret.hindsight import LeastSquares
 from noregret.hindsight.blocks import Block, is_sparse, padded
@@ -30,7 +31,7 @@ from noregret.scale.fitting import stream_of
 from noregret.scale.keepers import Keepers
 from noregret.scale.pool import Pool
 from noregret.scale.processes import Processes
-from noregret.scale.survey import NumberedBlocks, Survey, surveyed
+from noregret.scale.survey import NumberedBlocks, Survey, block_ends, surveyed
 from noregret.scale.tree import grown, reduced
 from noregret.streams.block import Sparse
 
@@ -60,17 +61,23 @@ class SpreadRows(Rows):
         The workers.
     rows
         Rows per block.
+    constant
+        Whether rows begin with a constant.
     """
 
-    def __init__(self, survey: Survey, pool: Pool, rows: int = BLOCK_ROWS) -> None:
-        super().__init__(features=survey.columns.features)
+    def __init__(
+        self, survey: Survey, pool: Pool, rows: int = BLOCK_ROWS, constant: bool = False
+    ) -> None:
+        super().__init__(features=survey.columns.features + constant)
         self.count, self.size, self.total = -(-survey.rows // rows), rows, survey.rows
         self.owned: Pool | None = None
-        self.names = survey.feature_names(self.least_features) or survey.columns.known
+        features = survey.columns.features
+        self.names = survey.feature_names(features) or survey.columns.known
         workers = min(pool.workers, self.count)
-        ends = [k * self.count // workers for k in range(workers + 1)]
-        self.shares = [survey.numbered(*some, rows) for some in pairwise(ends)]
-        tasks = [(share, self.least_features) for share in self.shares]
+        shares = [k * self.count // workers for k in range(workers + 1)]
+        ends = block_ends(survey.rows, rows)
+        self.shares = [survey.numbered(*some, ends) for some in pairwise(shares)]
+        tasks = [(share, features, constant) for share in self.shares]
         self.keepers = Keepers(pool, read, tasks)
 
     def __enter__(self) -> Self:
@@ -103,7 +110,8 @@ class SpreadRows(Rows):
         take_time()
         questions = {}
         for k, share in enumerate(self.shares):
-            own = slice(share.number * self.size, (share.number + share.count) * self.size)
+            last = share.number + len(share.sizes)
+            own = slice(share.number * self.size, last * self.size)
             part = None if values is None else values[own]
             questions[k] = Question(name, arguments, part, options)
         return list(self.keepers.ask(act, questions).values())
@@ -120,7 +128,7 @@ class SpreadRows(Rows):
     def blocks(self) -> Iterator[tuple[Block, Floats]]:
         """Yield the blocks with their outcomes, which workers send one after the other."""
         for k, share in enumerate(self.shares):
-            for number in range(share.count):
+            for number in range(len(share.sizes)):
                 yield from self.keepers.ask(sent, {k: number})[k]
 
     @cached_property
@@ -236,16 +244,20 @@ def rows(
 # In the workers.
 
 
-def read(task: tuple[NumberedBlocks, int]) -> list[tuple[int, Rows]]:
-    """Return the blocks of a worker, with their numbers, given how many features there are."""
-    (share, features), found = task, []
+def read(task: tuple[NumberedBlocks, int, bool]) -> list[tuple[int, Rows]]:
+    """Return the blocks of a worker, with their numbers.
+
+    Given are also how many features there are, and whether a constant comes before them.
+    """
+    (share, features, constant), found = task, []
     for number, block, _ in share:
         X: Any = block.X
         if isinstance(X, Sparse):
             from scipy import sparse
 
             X = sparse.csr_array((X.data, X.indices, X.starts), shape=(len(block), features))
-        found.append((number, compact(Rows(X, block.y, features=features))))
+        X = with_constant(X) if constant else X
+        found.append((number, compact(Rows(X, block.y, features=features + constant))))
     return found
 
 

@@ -10,7 +10,7 @@ from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from itertools import accumulate, count
+from itertools import accumulate, count, pairwise
 from typing import Any
 
 import numpy as np
@@ -109,10 +109,11 @@ class Survey:
         made = replace(self, parts=self.parts[part], ends=ends, places=self.places[part])
         return made, before
 
-    def numbered(self, number: int, stop: int, rows: int) -> NumberedBlocks:
-        """Return some of the blocks of so many rows, as a worker needs them."""
-        here, before = self.restricted(number * rows, min(stop * rows, self.rows))
-        return NumberedBlocks(here, number * rows - before, number, stop - number, rows)
+    def numbered(self, number: int, stop: int, ends: Sequence[int]) -> NumberedBlocks:
+        """Return some of the blocks, as a worker needs them; ``ends`` are those of all, from 0."""
+        here, before = self.restricted(ends[number], ends[stop])
+        sizes = [b - a for a, b in pairwise(ends[number : stop + 1])]
+        return NumberedBlocks(here, ends[number] - before, number, sizes)
 
     def blocks(self, sizes: Iterable[int], skip: int = 0) -> Iterator[tuple[Block, Columns]]:
         """Yield rows in blocks of these sizes, after skipping some; the last may be smaller."""
@@ -190,19 +191,25 @@ class Survey:
 
 @dataclass(frozen=True)
 class NumberedBlocks:
-    """Some blocks of rows: ``number`` is the first, and it begins after ``skip`` rows."""
+    """Some blocks of these sizes: ``number`` is the first, and it begins after ``skip`` rows."""
 
     survey: Survey
     skip: int
     number: int
-    count: int
-    rows: int
+    sizes: list[int]
 
     def __iter__(self) -> Iterator[tuple[int, Block, Columns]]:
         """Read the blocks; yield the number of each, its rows, and their features."""
-        found = self.survey.blocks([self.rows] * self.count, self.skip)
+        found = self.survey.blocks(self.sizes, self.skip)
         for number, (block, columns) in enumerate(found, self.number):
             yield number, block, columns
+
+
+def block_ends(rows: int, sizes: int | Sequence[int]) -> list[int]:
+    """Return where blocks of rows end, from 0: of one size, or of these and the rest as one."""
+    if isinstance(sizes, int):
+        return [*range(0, rows, sizes), rows]
+    return sorted({0, rows, *(min(end, rows) for end in accumulate(sizes))})
 
 
 def place_of(data: Data, part: Part, rows: Block, row: int) -> Place:

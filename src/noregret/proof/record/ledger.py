@@ -81,6 +81,7 @@ class Ledger:
     moments: list[Moment] = field(default_factory=list)
     delay: int = 0  # updates between predictions and their own, where outcomes come late
     first_delayed: int | None = None  # the first round with one
+    held: Rows | None = None  # the rows, where others hold them
 
     def __post_init__(self) -> None:
         self.recorder = Recorder(self.learner.engine, self.take)
@@ -393,6 +394,8 @@ class Ledger:
 
     def rows(self, features: int = 0) -> Rows | None:
         """Return the stored rows; None if they were not stored."""
+        if self.held is not None:
+            return self.held
         if self.pages is None:
             return None
         width = max(features, self.books.features)

@@ -16,6 +16,9 @@ from noregret.proof.record.parts_digest import Part, PartsDigest
 from noregret.streams import stream_of
 from noregret.streams.options import Options
 
+# Plays data: the learner, the parts of the certificate, then as ``play`` of noregret.
+Player = Callable[[Any, Sequence[Part], Any, Any, str | None, Any], Any]
+
 
 def play_rows(
     learner: Any,
@@ -37,9 +40,15 @@ def play_rows(
 
 def cut_into(game: Any, parts: Sequence[Part]) -> None:
     """Make a game that begins digest its rows in parts."""
-    if game.learner.family != "batch" or not hasattr(game.learner, "merge"):
-        raise CertificateError(f"data.parts: {game.learner.name} does not learn from parts")
+    mergeable(game.learner)
     game.ledger.digest = PartsDigest(sizes=[part.rounds for part in parts])
+
+
+def mergeable(learner: Any) -> Any:
+    """Return a learner that learns from parts; refuse others."""
+    if learner.family != "batch" or not hasattr(learner, "merge"):
+        raise CertificateError(f"data.parts: {learner.name} does not learn from parts")
+    return learner
 
 
 def files_with(data: Any, stated: Played) -> Callable[[int, int], list[str]]:

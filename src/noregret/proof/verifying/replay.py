@@ -12,7 +12,7 @@ import numpy as np
 from noregret.base.model_file import UNUSABLE, load
 from noregret.base.params import is_python, plain_params, restored
 from noregret.base.registry import built_again, find
-from noregret.errors import BadExample, CertificateError, NoRegretError, Use
+from noregret.errors import BadExample, CertificateError, NoRegretError, Use, WrongUsage
 from noregret.hindsight import Limits
 from noregret.hindsight.proofs.answer import USUAL
 from noregret.linear.groups import Groups
@@ -30,7 +30,7 @@ from noregret.proof.verifying.comparing import SEARCHED, TOLERANCE, are_close
 from noregret.proof.verifying.confirm import compared
 from noregret.proof.verifying.judging import Replay
 from noregret.proof.verifying.limits import check_limits
-from noregret.proof.verifying.parts import files_with, play_rows
+from noregret.proof.verifying.parts import Player, files_with, play_rows
 from noregret.proof.verifying.verification import Verification
 from noregret.streams import Stream, stream_of
 from noregret.streams.addresses import shown
@@ -101,6 +101,21 @@ def verify(
     >>> verify(certificate, stream[1:]).confirmed
     False
     """
+    return verified(certificate, data, outcomes, target, loss, format, keys, start)
+
+
+def verified(
+    certificate: Certificate | str | Path | Mapping[str, Any],
+    data: Any,
+    outcomes: Any = None,
+    target: str | None = None,
+    loss: Loss | None = None,
+    format: str | None = None,
+    keys: Any = None,
+    start: Learner | str | Path | None = None,
+    play: Player | None = None,
+) -> Verification:
+    """Verify a certificate; ``play`` replays its game in place of this process."""
     try:
         contents = contents_of(certificate, data)
         stated = certificate_of(contents)
@@ -112,6 +127,8 @@ def verify(
     except CertificateError as error:
         error.at(file=certificate if isinstance(certificate, str | Path) else None)
         raise
+    if play is not None:
+        check_shareable(stated)
     if stated.family == ECHO:
         from noregret.proof.verifying.echo import verify_canceller
 
@@ -122,13 +139,23 @@ def verify(
         raise CertificateError("it is about one learner, not about groups", "leave keys out")
     keys = keys_of(stated, data) if keys is None else keys
     try:
-        game = replayed(learner, data, outcomes, target, stated.data, format, keys)
+        game = replayed(learner, data, outcomes, target, stated.data, format, keys, play)
     except BadExample as error:
         if stated.start is None or start is not None:
             raise
         raise CertificateError(UNTRAINED, GIVE_START) from error
     with np.errstate(all="ignore"):  # stated weights may be huge
         return compared(contents, replay_of(stated, game, target, data))
+
+
+def check_shareable(stated: Certificate) -> None:
+    """Refuse a certificate of which only one process can replay the game."""
+    if stated.groups is None and not stated.data.parts:
+        raise WrongUsage(
+            f"this certificate is about one game of {stated.learner}, whose rows are played in"
+            " order by one process: workers share those of shards, of groups, and of merged parts",
+            Use("workers", text="leave {} out"),
+        )
 
 
 def contents_of(
@@ -218,8 +245,10 @@ def replayed(
     stated: Played,
     format: str | None,
     keys: Any = None,
+    play: Player | None = None,
 ) -> Any:
     """Play the data; files are read with the certificate's options."""
+    play = play or play_rows
     if (field := field_of(stated.transforms)) is not None:
         return replayed_late(learner, data, target or stated.target or "y", field, stated)
     if not is_files(data):
@@ -229,7 +258,7 @@ def replayed(
         elif target is None and outcomes is None and has_columns:
             target = stated.target
         try:
-            return play_rows(learner, stated.parts, data, outcomes, target, keys)
+            return play(learner, stated.parts, data, outcomes, target, keys)
         except (NoRegretError, TypeError):
             raise
         except UNUSABLE as error:
@@ -243,7 +272,7 @@ def replayed(
     except ValueError as error:
         raise CertificateError(f"data: transforms: {error}") from None
     try:
-        game = play_rows(learner, stated.parts, stream_of(data, options), keys=keys)
+        game = play(learner, stated.parts, stream_of(data, options), None, None, keys)
         if not game.rounds:
             raise NoRegretError("there are no examples in it")
     except NoRegretError as error:

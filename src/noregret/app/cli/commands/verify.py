@@ -5,11 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from noregret.app.cli.options import DATA, FORMAT, INPUT, TARGET, argument, option
+from noregret.app.cli.workers import CLUSTER, WORK_FOLDER, WORKERS, workers_of
 from noregret.app.commands import FAILED
-from noregret.errors import NoRegretError, Use
+from noregret.errors import NoRegretError, Use, WrongUsage
 
 if TYPE_CHECKING:
     from argparse import Namespace
+
+    from noregret.proof.verifying import Verification
+    from noregret.scale import Pool
 
 EXAMPLE = "noregret verify CERTIFICATE.json DATA.csv"
 OPTIONS = [
@@ -23,7 +27,11 @@ OPTIONS = [
         metavar="MODEL",
         help="The trained model that the learner started from, if the certificate names one.",
     ),
+    WORKERS,
+    CLUSTER,
+    WORK_FOLDER,
 ]
+NO_WORKERS = "leave --workers and --cluster out"
 AGAIN = "give the data that the certificate was made from; it contains the reading options"
 
 
@@ -41,13 +49,17 @@ def verify(given: Namespace) -> None:
     if given.format is not None:
         format_called(given.format)
     try:
-        found = check(
-            given.certificate,
-            given.data,
-            target=given.target,
-            format=given.format,
-            start=given.start,
-        )
+        with workers_of(given) as pool:
+            if pool is None:
+                found = check(
+                    given.certificate,
+                    given.data,
+                    target=given.target,
+                    format=given.format,
+                    start=given.start,
+                )
+            else:
+                found = checked_by(pool, given)
     except NoRegretError as error:
         if any(isinstance(cure, Use) and cure.name not in given for cure in error.cures):
             error.cures = (AGAIN + of_experts(given.certificate),)
@@ -55,6 +67,22 @@ def verify(given: Namespace) -> None:
     print_on(Console(highlight=False), found)
     if not found.confirmed:
         raise SystemExit(FAILED)
+
+
+def checked_by(pool: Pool, given: Namespace) -> Verification:
+    """Return what workers confirm."""
+    from noregret.scale import verify as check
+
+    if given.start is not None:
+        raise WrongUsage("a learner that was trained before plays its rows in order", NO_WORKERS)
+    return check(
+        given.certificate,
+        given.data,
+        target=given.target,
+        format=given.format,
+        pool=pool,
+        folder=given.work_folder,
+    )
 
 
 def of_experts(path: str) -> str:
