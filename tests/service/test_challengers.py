@@ -71,8 +71,9 @@ def test_changes_are_checked_and_a_failing_challenger_harms_nobody(tmp_path: Pat
         for bad in ("wild", "first"):
             with pytest.raises(Conflict):
                 service.challengers.add(bad, nr.Nlms())
-        with pytest.raises(TypeError, match="is a word"):
-            service.challengers.add("a/b", nr.Nlms())
+        for bad in ("a/b", "é", "", "a" * 65):
+            with pytest.raises(TypeError, match="is a word"):
+                service.challengers.add(bad, nr.Nlms())
         with pytest.raises(TypeError, match="same kind of labels"):
             service.challengers.add("classes", nr.Softmax())
         with pytest.raises(Conflict, match="has the loss of the model that serves, square"):

@@ -255,7 +255,7 @@ class Contenders:
     def change(self, seq: int, time: float, what: str, name: str, fresh: Any, bound: float) -> None:
         """Check a change, write it to the journal, and make it."""
         if what in ("challenge", "mix"):
-            if not isinstance(name, str) or not re.fullmatch(r"[\w.-]{1,64}", name):
+            if not isinstance(name, str) or not re.fullmatch(r"[A-Za-z0-9_.-]{1,64}", name):
                 raise TypeError(
                     f"the name of a challenger is a word, as in 'newer-2': got {name!r}"
                 )

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import signal
 import socket
 from collections.abc import Iterator
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -64,6 +66,19 @@ def test_requests_sent_in_advance_are_answered_in_order(client: Client) -> None:
         assert client.answer()[2]["id"] == name
         assert client.answer()[2] == b"alive\n"
     assert client.answer()[2]["id"] == names[-1]
+
+
+def test_clients_that_send_in_advance_and_break_off_are_no_error(tmp_path: Path) -> None:
+    """The log would have a traceback for each request that is answered to no one."""
+    server = Server(tmp_path, "--learner", "nlms", "--store", "s.db")
+    for k in range(20):
+        client = Client(server.port)
+        with client.socket, client.file:
+            client.socket.sendall(b"".join(request(body_of(f"{k}-{each}")) for each in range(50)))
+            assert client.answer()[0] == 200
+    assert server.post(LEARN, {"x": {"a": 1.0}, "y": 2.0})[0] == 200
+    server.process.send_signal(signal.SIGTERM)
+    assert server.process.communicate(timeout=60)[1] == ""
 
 
 def test_a_request_may_come_byte_by_byte(client: Client) -> None:

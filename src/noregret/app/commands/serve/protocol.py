@@ -79,11 +79,27 @@ class Protocol(HttpToolsProtocol):
     fault: ServiceError | None = None
     # Whether the request asks for another protocol; it is parsed again without that.
     upgrades = False
+    # The request that the application answers, or has answered last.
+    answering: Any = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Begin."""
         super().connection_made(transport)
         self.since = self.loop.time()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """End: there is no one to answer the request under way, and those that wait behind it."""
+        for cycle in (self.answering, *(cycle for cycle, _ in self.pipeline)):
+            if cycle is not None:
+                cycle.disconnected = True
+                cycle.message_event.set()
+        self.pipeline.clear()
+        super().connection_lost(exc)
+
+    def _start_asgi_task(self, cycle: Any, app: Any) -> None:
+        """Let the application answer a request."""
+        self.answering = cycle
+        super()._start_asgi_task(cycle, app)
 
     def _unset_keepalive_if_required(self) -> None:
         """Do nothing: ``sweep`` closes connections that wait for too long."""
