@@ -109,10 +109,13 @@ class Clients:
 
 
 def begin(store: Path, mixture: bool) -> None:
-    """Begin a journal, if wanted with a mixture of two models that serves."""
-    with Service(nr.WidrowHoff(rate=0.1), store, snapshot_every=200) as service:
+    """Begin a journal, if wanted with a mixture of two models that serves.
+
+    Their rates are so small that they do not diverge, with labels as late as there are clients.
+    """
+    with Service(nr.WidrowHoff(rate=0.01), store, snapshot_every=200) as service:
         if mixture:
-            service.challengers.add("other", nr.GradientDescent(rate=0.3))
+            service.challengers.add("other", nr.GradientDescent(rate=0.02))
             service.challengers.mix("team")
             service.challengers.promote("team")
 
