@@ -154,3 +154,35 @@ def test_levels_may_be_in_per_cent(tmp_path: Path) -> None:
     assert [each["mixture"] for each in found["levels"]] == [
         each["mixture"] for each in again["levels"]
     ]
+
+
+def test_columns_that_are_not_mixed_as_meant_are_named(tmp_path: Path) -> None:
+    data = table(60).rename(columns={"a@0.25": "a_0.25"})
+    data.loc[10:19, ["c@0.1", "c@0.9"]] = data.loc[10:19, ["c@0.9", "c@0.1"]].to_numpy()
+    file = csv(tmp_path, data)
+    said = " ".join(done("mix", file, *HOW).split())
+    assert "left out date, a_0.25: no level in the name" in said
+    assert "incomplete a has no 0.25." in said
+    assert "crossing c in 10 rows of 60: a quantile is below one of a lower level" in said
+    told = json.loads(done("mix", file, *HOW, "--drop", "date", "--json"))["notes"]
+    assert told["left out"].startswith("a_0.25:")
+    assert list(told) == ["left out", "incomplete", "crossing"]
+    whole = " ".join(done("mix", csv(tmp_path, table(60)), *HOW, "--drop", "date").split())
+    assert not any(label in whole for label in ("left out", "incomplete", "crossing"))
+    twice = table(20).assign(**{"a@10%": 1.0})
+    said = refused("mix", csv(tmp_path, twice, "twice.csv"), *HOW)
+    assert "columns 'a@0.1' and 'a@10%' are the same quantile of one forecaster" in said
+
+
+def test_the_verdict_is_that_of_all_commands(tmp_path: Path) -> None:
+    """Praise only where the mixture helped; where the bound says nothing, it says so."""
+    good = csv(tmp_path, table(600))
+    said = done("mix", good, *HOW)
+    assert said.index("HELPED") < said.index("PROMISE KEPT")
+    assert "BOUND HOLDS, BUT SAYS NOTHING HERE" in done("mix", csv(tmp_path, table(12)), *HOW)
+    one = table(600).loc[:, ["date", *(f"b@{level}" for level in LEVELS), "y"]].dropna()
+    alike = one.assign(**{f"c@{level}": one[f"b@{level}"] for level in LEVELS})
+    poor = done("mix", csv(tmp_path, alike, "alike.csv"), *HOW, "--no-correct")
+    assert "NO DIFFERENCE  The same pinball loss as the average of the forecasters." in poor
+    assert "PROMISE KEPT" not in poor
+    assert "BOUND HOLDS" in " ".join(poor.split())

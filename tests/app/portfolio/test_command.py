@@ -128,10 +128,13 @@ def test_prices_that_are_taken_for_relatives_are_noted(tmp_path: Path, scale: fl
     prices: Floats = np.cumprod(usual(80, 3, width=0.02), axis=0) * np.float64(scale)
     file, report = write(tmp_path / "prices.csv", prices, NAMES), tmp_path / "r.html"
     said = "the numbers look like prices; --prices converts them to relatives"
-    assert said in done("portfolio", file)
+    told = " ".join(done("portfolio", file).split())
+    assert f"NOTHING TO COMPARE T{said[1:]}." in told
+    assert "PROMISE KEPT" not in told
     assert figures(file, "--report", report)["note"] == said
     assert said in report.read_text()
-    assert said not in done("portfolio", file, "--prices")
+    assert "badge good" not in report.read_text()
+    assert said[1:] not in done("portfolio", file, "--prices")
     assert figures(file, "--prices", "--report", report)["note"] is None
     assert said not in report.read_text()
 

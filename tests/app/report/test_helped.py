@@ -57,6 +57,12 @@ def test_the_headline_follows_the_ratios(ratios: list[float], headline: str) -> 
     assert said.headline == headline
 
 
+def test_a_wealth_written_as_a_power_stays_one() -> None:
+    said = helped([Plain(0.5, "e^30 from 1"), Plain(0.6, "half of the rest")])
+    assert said is not None
+    assert said.words == "e^30 from 1, and half of the rest."
+
+
 def test_without_an_alternative_nothing_is_said() -> None:
     assert helped([]) is None
     assert helped_by(nothing()) is None

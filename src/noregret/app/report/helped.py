@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from noregret.app.report.certificate.verdict import Mood, Verdict
+from noregret.app.report.certificate.verdict import KEPT, Mood, Verdict
 
 HELPED, SAME, WORSE = "HELPED", "NO DIFFERENCE", "DID NOT HELP"
 UNKNOWN, HOLDS = "NOTHING TO COMPARE", "BOUND HOLDS"
@@ -52,7 +52,9 @@ def helped(found: Iterable[Plain]) -> Verdict | None:
         headline, mood, told, but = SAME, "neutral", same, better
     words = ", and ".join(one.words for one in told)
     words += "".join(f", but {one.words}" for one in but)
-    return Verdict(mood, headline, f"{words[:1].upper()}{words[1:]}.")
+    if not words.startswith("e^"):  # wealth too large to be written out
+        words = f"{words[:1].upper()}{words[1:]}"
+    return Verdict(mood, headline, f"{words}.")
 
 
 def unknown(why: str) -> Verdict:
@@ -71,7 +73,7 @@ def beneath(lead: Verdict | None, said: Verdict) -> Verdict:
     """
     if said.mood != "good" or (lead is not None and lead.mood == "good"):
         return said
-    headline = said.headline.replace("PROMISE KEPT", HOLDS)
+    headline = said.headline.replace(KEPT, HOLDS)
     return said._replace(mood="neutral", headline=headline)
 
 

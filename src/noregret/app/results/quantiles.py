@@ -25,6 +25,8 @@ class Level(NamedTuple):
     regret, bound
         Of the mixture before sorting: its loss minus that of the best in hindsight, and the proven
         limit; None if there is no certificate, or no bound.
+    holds
+        Whether the regret is within the bound, but for rounding; None if unknown.
     """
 
     level: float
@@ -37,6 +39,7 @@ class Level(NamedTuple):
     average_below: float
     regret: float | None
     bound: float | None
+    holds: bool | None
 
 
 @dataclass(frozen=True)
@@ -60,6 +63,8 @@ class QuantileResult:
         The files written, by kind.
     skipped
         The number of bad rows, at the level with most of them.
+    notes
+        Remarks on the columns, each with a label.
     """
 
     sources: tuple[str, ...]
@@ -72,6 +77,7 @@ class QuantileResult:
     crossed: int
     outputs: dict[str, str]
     skipped: int = 0
+    notes: tuple[tuple[str, str], ...] = ()
 
     kind: ClassVar[str] = "quantiles"
 
@@ -96,6 +102,12 @@ class QuantileResult:
         """The regret before sorting, summed over the levels; sorting does not increase it."""
         found = [each.regret for each in self.levels if each.regret is not None]
         return sum(found) if len(found) == len(self.levels) else None
+
+    @property
+    def holds(self) -> bool | None:
+        """Whether the promises of all levels hold; None if one is unknown, and none is broken."""
+        found = [each.holds for each in self.levels]
+        return False if False in found else None if None in found else True
 
     @property
     def bound(self) -> float | None:

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from noregret.app.commands.mix.mixing import Mix
 from noregret.app.commands.mix.noting import Rows, average_of
+from noregret.app.commands.mix.quantile_columns import Columns
 from noregret.app.commands.outputs import Outputs
 from noregret.app.results.quantiles import Level, QuantileResult
 from noregret.errors import BadExample, NoRegretError, Use, WrongUsage
@@ -28,63 +29,27 @@ if TYPE_CHECKING:
 
 Floats = NDArray[np.float64]
 LEVEL = "{level}"
+# Columns that are kept of a level besides the experts': row number, outcome, forecast, average.
+PLAIN = 4
 
 
 class LevelMix(Mix):
-    """The mix of one level, which keeps its forecasts, and those of the average."""
+    """The mix of one level, which keeps its forecasts, and those of the experts."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        self.kept: list[Floats] = []  # rows of: number, outcome, forecast, average
+        self.own: list[str] = []
+        self.kept: list[Floats] = []  # rows of: number, outcome, forecast, average, experts
 
     def play(self, block: Block) -> Rows:
         """Play every row of a block, and keep what was forecast."""
         rows = super().play(block)
         own = [k for k, name in enumerate(self.names) if name not in self.stream.options.add]
         average = average_of(rows.X[:, own])
-        self.kept.append(np.column_stack([rows.numbers, rows.y, rows.predictions, average]))
+        self.own = [self.names[k] for k in own]
+        told = rows.numbers, rows.y, rows.predictions, average, rows.X[:, own]
+        self.kept.append(np.column_stack(told))
         return rows
-
-
-def levels_of(stream: Stream) -> dict[float, list[str]]:
-    """Return the levels in increasing order, each with its columns ``forecaster@level``."""
-    reading: Any = stream.reading()
-    for _ in reading:
-        break
-    found: dict[float, list[str]] = {}
-    for name in reading.kinds or ():
-        if name in (*stream.options.drop, stream.target):
-            continue
-        level = level_of(name)
-        if level is None and "@" in name:
-            raise NoRegretError(
-                f"{', '.join(stream.paths)}: column {name!r}: {name.rpartition('@')[2]!r} is no"
-                " level of a quantile, a number above 0 and below 1",
-                "rename the column, as in gfs@0.1, or leave it out with --drop",
-            )
-        if level is not None:
-            found.setdefault(level, []).append(name)
-    if len(found) < 2:
-        raise NoRegretError(
-            f"{', '.join(stream.paths)}: {len(found)} levels of quantiles among the columns",
-            "call the columns forecaster@level, as in gfs@0.1, gfs@0.5, gfs@0.9",
-        )
-    return dict(sorted(found.items()))
-
-
-def level_of(name: str) -> float | None:
-    """Return the level in the name of a column; None if there is none.
-
-    >>> level_of("gfs@0.9"), level_of("gfs@90%"), level_of("gfs"), level_of("gfs@2")
-    (0.9, 0.9, None, None)
-    """
-    forecaster, at, text = name.rpartition("@")
-    try:
-        part = 100 if text.endswith("%") else 1
-        level = float(text.removesuffix("%")) / part if forecaster and at else 0.0
-    except ValueError:
-        return None
-    return level if 0 < level < 1 else None
 
 
 def mix_quantiles(
@@ -115,8 +80,9 @@ def mix_quantiles(
     tables: dict[float, Floats] = {}
     results: dict[float, MixResult] = {}
     failures: list[str] = []
-    for level, columns in levels_of(stream).items():
-        options = replace(stream.options, keep=tuple(columns), drop=())
+    columns = Columns(stream)
+    for level, names in columns.levels.items():
+        options = replace(stream.options, keep=tuple(names), drop=())
         certificate = None if path is None else path.replace(LEVEL, f"{level:g}")
         work = LevelMix(
             type(stream)(stream.paths, options),
@@ -130,13 +96,15 @@ def mix_quantiles(
             except BadExample as error:
                 raise NoRegretError(
                     f"level {level:g}: {error.what}",
-                    [*error.cures, Use("on_error", "skip", "{} leaves such rows out")],
+                    error.cures or [Use("on_error", "skip", "{} leaves such rows out")],
                     file=error.file,
                     line=error.line,
                     row=error.row,
                 ) from error
         failures += work.failures
-        tables[level] = np.concatenate(work.kept)
+        table = np.concatenate(work.kept)
+        tables[level] = table[:, :PLAIN].copy()
+        columns.compare(work.own, table[:, 0], table[:, PLAIN:])
         if work.interrupted:
             raise KeyboardInterrupt
     numbers, outcomes, said, average = aligned(tables)
@@ -149,7 +117,7 @@ def mix_quantiles(
             done["predictions"] = outputs.predictions
         except OSError as error:
             failures.append(f"{outputs.predictions}: {error.strerror or error}")
-    return replace(result, outputs=done), failures
+    return replace(result, outputs=done, notes=tuple(columns.notes())), failures
 
 
 def aligned(tables: dict[float, Floats]) -> tuple[Floats, Floats, Floats, Floats]:
@@ -229,6 +197,8 @@ def level_figures(level: float, result: MixResult, mixture: float, average: floa
     own = [each for each in result.experts if not each.added]
     best = min(own, key=lambda each: each.total)
     promise = None if result.certificate is None else result.certificate.theorem
+    if promise is not None and promise.quantity != "regret":
+        promise = None
     regret = None if result.certificate is None else result.certificate.regret.upper
     return Level(
         level,
@@ -240,7 +210,8 @@ def level_figures(level: float, result: MixResult, mixture: float, average: floa
         0.0,
         0.0,
         regret,
-        None if promise is None or promise.quantity != "regret" else promise.bound,
+        None if promise is None else promise.bound,
+        None if promise is None else promise.holds,
     )
 
 

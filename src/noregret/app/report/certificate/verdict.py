@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 
 # The headline for a bound that holds, but exceeds the loss of a trivial predictor.
 VACUOUS = "BOUND HOLDS, BUT SAYS NOTHING HERE"
+KEPT, EXCEEDED = "PROMISE KEPT", "BOUND EXCEEDED: THIS IS A BUG"
 Mood = Literal["good", "bad", "open", "poor", "neutral"]
 # Losses that are never negative, so that no regret exceeds the loss itself.
 NONNEGATIVE = {
@@ -162,7 +163,7 @@ def judged(promise: Promise) -> tuple[Mood, str, str]:
     if promise.holds:
         part = part_of_bound(promise.tightness)
         used = f": {part} of the bound" if part else ""
-        return "good", "PROMISE KEPT", f"{shown}{used}."
+        return "good", KEPT, f"{shown}{used}."
     if promise.wording is not None and promise.wording.likely:
         return (
             "open",
@@ -171,7 +172,7 @@ def judged(promise: Promise) -> tuple[Mood, str, str]:
         )
     return (
         "bad",
-        "BOUND EXCEEDED: THIS IS A BUG",
+        EXCEEDED,
         f"{shown}, and every assumption held. A theorem cannot fail, so noregret has a bug: please"
         " report it, with this certificate and the data.",
     )

@@ -7,14 +7,25 @@ from typing import TYPE_CHECKING, Any
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from noregret.app.report.helped import Plain, helped, unknown
-from noregret.app.report.terminal import fitting, lead, written
+from noregret.app.report.certificate.verdict import (
+    EXCEEDED,
+    KEPT,
+    VACUOUS,
+    Trivial,
+    Verdict,
+    vacuous,
+)
+from noregret.app.report.helped import Plain, beneath, helped, unknown
+from noregret.app.report.mix.text import facts
+from noregret.app.report.terminal import fitting, lead, verdict, written
 from noregret.base.numbers import brief, count, name_of
 
 if TYPE_CHECKING:
     from noregret.app.results.quantiles import QuantileResult
 
 FORMAT = "noregret.quantiles/1"
+# Differences from the average that are shown as none.
+SAME = 5e-4
 
 
 def summary(result: QuantileResult) -> RenderableType:
@@ -22,19 +33,14 @@ def summary(result: QuantileResult) -> RenderableType:
     files = ", ".join(map(name_of, result.sources))
     title = f"{name_of(result.learner)} on {files} → {name_of(result.target)}, by quantiles"
     parts: list[RenderableType] = [Text(title, "bold", overflow="fold")]
-    mixture, average = result.sums
-    if average > 0:
-        share = abs(1 - mixture / average)
-        words = f"{share:.1%} {'less' if mixture <= average else 'more'} pinball loss than the"
-        found = helped([Plain(mixture / average, f"{words} average of the forecasters")])
-        parts += lead(found)
-    else:
-        parts += lead(unknown("The average of the forecasters makes no error."))
+    parts += lead(helped_by(result))
     crossed = f"{count(result.crossed, 'round')} had quantiles to sort"
     skipped = f"; {count(result.skipped, 'bad row')} left out" if result.skipped else ""
     parts += [Text(), Text(f"{count(result.rows, 'round')}; {crossed}{skipped}")]
     parts += [Text(), table(result)]
-    parts += [Text(), Text(promise(result), overflow="fold")]
+    parts += [Text(), verdict(judged(result))]
+    if told := facts(result.notes):
+        parts += [Text(), told]
     if result.outputs:
         parts += [Text(), written(result.outputs)]
     return Group(*parts)
@@ -59,19 +65,35 @@ def table(result: QuantileResult) -> RenderableType:
     return made
 
 
-def promise(result: QuantileResult) -> str:
-    """Return what is proven about the sum of the levels."""
+def helped_by(result: QuantileResult) -> Verdict | None:
+    """Return whether the mixture has less pinball loss than the average of the forecasters."""
+    mixture, average = result.sums
+    if not average > 0:
+        return unknown("The average of the forecasters makes no error.")
+    share = abs(1 - mixture / average)
+    how = f"{share:.1%} {'less' if mixture <= average else 'more'} pinball loss than"
+    if share < SAME:
+        how = "the same pinball loss as"
+    return helped([Plain(mixture / average, f"{how} the average of the forecasters")])
+
+
+def judged(result: QuantileResult) -> Verdict:
+    """Return whether the promises of the levels hold in sum."""
     regret, bound = result.regret, result.bound
-    if regret is None or bound is None:
-        return "No bound is claimed for the sum of the levels."
-    kept = "within" if regret <= bound else "beyond"
-    empty = bound >= result.sums[0] * result.rows
-    says = " The bound exceeds the total loss, so it says nothing about these data."
-    return (
+    if regret is None or bound is None or result.holds is None:
+        why = "There is none for the sum of the levels."
+        return Verdict("open", "NO BOUND IS CLAIMED", why)
+    words = (
         f"The total pinball loss minus that of the best expert of each level is at most"
-        f" {regret:.6g}, {kept} the proven {bound:.6g}: a sum over the levels, before sorting,"
-        f" which never increases it.{says if empty else ''}"
+        f" {regret:.6g}; the theorems allow {bound:.6g}: a sum over the levels, before sorting,"
+        " which never increases it."
     )
+    if not result.holds:
+        return Verdict("bad", EXCEEDED, words)
+    total = Trivial(result.sums[0] * result.rows, "the total loss itself")
+    if says := vacuous(bound, total):
+        return Verdict("neutral", VACUOUS, f"{words} The bound is {says}.")
+    return beneath(helped_by(result), Verdict("good", KEPT, words))
 
 
 def as_dict(result: QuantileResult) -> dict[str, Any]:
@@ -92,6 +114,7 @@ def as_dict(result: QuantileResult) -> dict[str, Any]:
         "nominal": result.nominal,
         "crossed": result.crossed,
         "skipped": result.skipped,
+        "notes": dict(result.notes),
         "regret": result.regret,
         "bound": result.bound,
         "outputs": result.outputs,

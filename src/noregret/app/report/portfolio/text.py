@@ -24,8 +24,6 @@ def summary(outcome: Outcome) -> RenderableType:
         Text(),
         verdict(judged(outcome)),
     ]
-    if outcome.note:
-        parts += [Text(), Text.assemble(("note", "bold yellow"), f"  {outcome.note}")]
     if outcome.outputs:
         parts += [Text(), written(outcome.outputs)]
     return Group(*parts)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from noregret.app.report.certificate.sheet import Fact
 from noregret.app.report.certificate.verdict import Trivial, Verdict, bound_words, verdict_of
-from noregret.app.report.helped import Plain, beneath, helped
+from noregret.app.report.helped import Plain, beneath, helped, unknown
 from noregret.app.report.run.words import sources
 from noregret.base.numbers import brief, clean, count, duration, name_of, percent
 
@@ -133,6 +133,8 @@ def judged(outcome: Outcome) -> Verdict:
 
 def helped_by(outcome: Outcome) -> Verdict | None:
     """Return whether the strategy ends with more than equal shares, rebalanced every round."""
+    if outcome.note:  # prices taken for relatives, or the reverse: the wealth means nothing
+        return unknown(f"{outcome.note[:1].upper()}{outcome.note[1:]}.")
     mine, other = outcome.log_wealth, outcome.uniform
     how = compared(mine, other)
     if not how:
