@@ -394,6 +394,24 @@ class Service:
                 played = self.contenders.played(of, key, past)
                 yield from self.contenders.mixtures[of].lines(played, target)
 
+    def outcomes(
+        self, *, key: str | None = None, of: str | None = None
+    ) -> Iterator[tuple[Any, float]]:
+        """Yield the label and the loss of every prediction with a label, in the order of learning.
+
+        Parameters
+        ----------
+        key, of
+            As for ``certificate``.
+        """
+        with self._past(of) as past:
+            if of is None:
+                for event in certifying.labelled(past, key):
+                    yield event.outcome, float(event.loss or 0.0)
+            else:
+                for _, outcome, loss, *_ in self.contenders.played(of, key, past):
+                    yield outcome, float(loss or 0.0)
+
     def waiting(self) -> tuple[float, float] | None:
         """Return how many seconds the oldest label has been pending, and the middle one.
 

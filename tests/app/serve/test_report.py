@@ -5,11 +5,16 @@ from __future__ import annotations
 import html
 import re
 import shlex
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
 
+import noregret
 from noregret.app.cli.app import run
+from noregret.app.report.served import helped_by, page
 from tests.app.serve.running import Server
 
 
@@ -38,6 +43,50 @@ def test_the_report_states_the_figures_and_how_to_confirm_them(
         assert run(shlex.split(command[1])) == 0
     finally:
         server.end()
+
+
+def served(place: Path, x: Sequence[float], y: Sequence[Any], learner: Any) -> tuple[str, str, str]:
+    """Serve rows of one feature; return the lead's headline and words, and the page."""
+    service = noregret.Service(learner, place / f"{len(list(place.iterdir()))}.db")
+    try:
+        for k, (one, label) in enumerate(zip(x, y, strict=True)):
+            service.learn({"x": float(one)}, label, id=str(k))
+        certificate = service.certificate()
+        losses = [loss for _, loss in service.outcomes()]
+        assert sum(losses) == pytest.approx(certificate.loss.total)
+        lead = helped_by(certificate, service.outcomes())
+        assert lead is not None
+        return lead.headline, lead.words, page(certificate, "shop", [], lead)
+    finally:
+        service.close()
+
+
+def test_the_report_leads_with_whether_it_helped(tmp_path: Path) -> None:
+    draw = np.random.default_rng(1)
+    x = draw.normal(size=200) / 4
+    line, noise, jumps = 2 * x, draw.normal(size=200), np.repeat(draw.normal(size=20), 10)
+    helping, words, good = served(tmp_path, x, line, noregret.Vaw())
+    assert helping == "HELPED"
+    assert "the best constant" in words
+    assert "repeating the previous value" in words
+    assert "PROMISE KEPT" in good
+    assert good.index("HELPED") < good.index("PROMISE KEPT")
+    for y in (noise, jumps):
+        headline, _, poor = served(tmp_path, x, y, noregret.Vaw())
+        assert headline == "DID NOT HELP"
+        assert "PROMISE KEPT" not in poor
+        assert "badge good" not in poor
+    labels = [bool(one > 0) for one in x]
+    headline, words, _ = served(tmp_path, x, labels, noregret.Perceptron())
+    assert headline == "HELPED"
+    assert "with the most frequent one" in words
+    assert (
+        served(tmp_path, x, (draw.random(200) < 0.5).tolist(), noregret.Perceptron())[0] != "HELPED"
+    )
+    for y in (np.ones(200), line[:1]):
+        headline, _, page_of_it = served(tmp_path, x[: len(y)], y, noregret.Vaw())
+        assert headline == "NOTHING TO COMPARE"
+        assert "badge good" not in page_of_it
 
 
 def test_a_report_of_nothing_is_a_problem(tmp_path: Path) -> None:

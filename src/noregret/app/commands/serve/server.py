@@ -174,14 +174,16 @@ class Server:
 
     async def report(self, request: Request) -> Response:
         """Return the certificate as a page."""
-        from noregret.app.report.served import page
+        from noregret.app.report.served import helped_by, page
 
         desk = self.desk_of(request, ADMIN)
         name, target = request.path_params["model"], self.target_of(request)
         key, of = map(request.query_params.get, ("key", "of"))
         found = await desk.report(lambda: desk.service.certificate(key=key, of=of))
+        lead = await desk.report(lambda: helped_by(found, desk.service.outcomes(key=key, of=of)))
         began = desk.service.start is not None
-        told = page(found, name, commands(str(request.base_url), name, target, key, of, began))
+        verify = commands(str(request.base_url), name, target, key, of, began)
+        told = page(found, name, verify, lead)
         return HTMLResponse(told, headers=PAGE_HEADERS)
 
     async def rows(self, request: Request) -> Response:
