@@ -30,6 +30,7 @@ extensions = [
     "line_breaks",
     "master_table",
     "mathml",
+    "measured",
     "package_map",
     "site_checks",
 ]

@@ -498,6 +498,14 @@ def test_every_error_is_on_the_page_of_errors() -> None:
     assert told["there is no journal"].cures == ("give a learner to begin one",)
 
 
+def test_figures_of_the_benchmarks_are_those_measured_last() -> None:
+    made = extension("measured")
+    for page in WRITTEN:
+        for row in re.findall(r"{measured}`([^`]+)`", page.read_text(encoding="utf-8")):
+            assert re.fullmatch(r"[\d.]+× faster", made.ratio(row) or ""), row
+    assert made.ratio("no such row") is None
+
+
 @pytest.mark.parametrize(
     ("tex", "braced"),
     [
