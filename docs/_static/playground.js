@@ -199,7 +199,7 @@ class Playground {
     arrow(seen.length ? seen[at - 1][3] : [0, 0], COLOURS.weight);
     made.push(drawn("rect", { x: 10, y: 168, width: 9, height: 9, rx: 2, fill: COLOURS.weight }), words(23, 176, "weights"));
     if (!labels) made.push(drawn("rect", { x: 80, y: 168, width: 9, height: 9, rx: 2, fill: COLOURS.best }), words(93, 176, "best fixed"));
-    made.push(words(2, 163, "blue: outcome above 0, orange: below"));
+    made.push(words(2, 163, "blue: outcome > 0, orange: < 0"));
     this.of("bars").replaceChildren(...made);
   }
 
