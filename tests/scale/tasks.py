@@ -34,6 +34,18 @@ def always_killed(task: int) -> int:
     return task
 
 
+class Named:
+    def __str__(self) -> str:
+        return "a.csv from byte 7"
+
+
+Named.__module__ = "noregret.tests"
+
+
+def without_memory(task: object) -> None:
+    raise MemoryError("1 GiB")
+
+
 def refused(task: int) -> int:
     if task == 3:
         raise BadExample("it is odd", "leave it out", file="a.csv", line=7)

@@ -1,6 +1,7 @@
 """A model per group on a Ray cluster of three nodes, one of which is lost on the way."""
 
 import os
+import socket
 import threading
 import time
 from collections.abc import Iterator
@@ -11,9 +12,11 @@ import pytest
 
 from noregret import Vaw, verify
 from noregret.batch import Ridge
+from noregret.errors import WrongUsage
 from noregret.hindsight import best_in_ball
 from noregret.scale import RayCluster, fit, grid, play, tournament
 from noregret.scale import verify as verify_on
+from noregret.scale.ray_cluster import check_answers
 from noregret.scale.spread_rows import SpreadRows
 from noregret.scale.survey import surveyed
 from tests.scale.inline import Inline
@@ -22,6 +25,19 @@ from tests.scale.test_groups_on_workers import run, table, write_csv
 from tests.thorough import THOROUGH
 
 ray: Any = pytest.importorskip("ray", reason="Ray is not installed")
+
+
+def test_an_address_at_which_nothing_answers_is_refused_at_once() -> None:
+    began = time.monotonic()
+    with socket.socket() as closed:  # bound, but nothing listens
+        closed.bind(("127.0.0.1", 0))
+        place = f"127.0.0.1:{closed.getsockname()[1]}"
+        for address in (place, f"ray://{place}"):
+            with pytest.raises(WrongUsage, match="no Ray cluster answers at"):
+                check_answers(address)
+    for other in ("local", "auto", "", "host", "host:name"):
+        check_answers(other)
+    assert time.monotonic() - began < 30
 
 
 @pytest.fixture

@@ -121,6 +121,12 @@ def test_workers_make_the_same_bits(kind: str, tmp_path: Path, small_parts: None
     assert several["predictions"] == alone["predictions"]
 
 
+def test_empty_files_are_refused_as_by_one_process(tmp_path: Path) -> None:
+    (tmp_path / "empty.csv").write_text("")
+    asked = ("run", tmp_path / "empty.csv", "--target", "sold", "--group", "shop", "--quiet")
+    assert refused(*asked, "--workers", "1") == refused(*asked)
+
+
 @pytest.mark.parametrize("kind", FORMS)
 def test_workers_make_the_same_certificate(kind: str, tmp_path: Path, small_parts: None) -> None:
     files = made(kind, tmp_path)

@@ -10,6 +10,7 @@ import pytest
 
 from noregret.errors import BadExample, NoRegretError
 from noregret.scale import Pool, Processes, give_back
+from noregret.scale.pool import name_of
 from tests.scale import tasks
 
 
@@ -49,6 +50,15 @@ def test_an_error_keeps_its_fields_and_comes_at_its_place(pool: Pool) -> None:
     with pytest.raises(BadExample) as told:
         next(found)
     assert (told.value.line, told.value.cures) == (7, ("leave it out",))
+
+
+def test_a_worker_without_memory_says_so_and_names_its_task(pool: Pool) -> None:
+    with pytest.raises(NoRegretError, match="ran out of memory: 1 GiB") as told:
+        list(pool.map(tasks.without_memory, [1]))
+    assert told.value.cures
+    with pytest.raises(NoRegretError, match=r"memory \(a.csv from byte 7\): 1 GiB"):
+        give_back.carried_out(tasks.without_memory, tasks.Named())
+    assert name_of((1, tasks.Named(), b"", "x")) == " (a.csv from byte 7)"
 
 
 def test_work_that_is_not_wanted_ends(pool: Pool) -> None:

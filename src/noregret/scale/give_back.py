@@ -8,11 +8,15 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+import errno
 import gc
 import sys
 import time
 from collections.abc import Callable
 from typing import TypeVar
+
+from noregret.errors import NoRegretError
+from noregret.scale.pool import name_of
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -25,9 +29,23 @@ def carried_out(function: Callable[[T], R], task: T) -> R:
     began = time.perf_counter()
     try:
         return function(task)
+    except MemoryError as error:
+        raise out_of_memory(task, error) from None
+    except OSError as error:
+        if error.errno != errno.ENOMEM:
+            raise
+        raise out_of_memory(task, error) from None
     finally:
         if time.perf_counter() - began > WORTH_SECONDS:
             give_back()
+
+
+def out_of_memory(task: object, error: Exception) -> NoRegretError:
+    """Return the error of a task for which there is not enough memory."""
+    return NoRegretError(
+        f"a worker ran out of memory{name_of(task)}: {error}",
+        "use fewer workers, or machines with more memory",
+    )
 
 
 def give_back() -> None:

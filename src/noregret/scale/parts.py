@@ -102,6 +102,14 @@ class Data:
             cure = "start again once nothing writes to it"
             raise NoRegretError(what, cure, file=self.given[part.file])
 
+    def words(self, part: Part) -> str:
+        """Return the name of a part for messages."""
+        file = self.given[part.file]
+        if not part.start and part.stop is None:
+            return file
+        unit = "row" if self.kind.name == "parquet" else "byte"
+        return f"{file} from {unit} {part.start:,}"
+
     def place(self, part: Part, place: Place) -> Place:
         """Return a place in a part, with the file as the user names it and lines from its start."""
         line = place.line

@@ -45,6 +45,9 @@ class Rows:
     skip: int
     count: int
 
+    def __str__(self) -> str:
+        return f"the shard that begins in {self.survey.data.words(self.survey.parts[0])}"
+
 
 def play(
     learner: Learner,
@@ -218,7 +221,8 @@ def shards_of(survey: Survey, shards: int | None) -> list[int]:
         last = {part.file: end for part, end in zip(survey.parts, survey.ends, strict=True)}
         return sorted({0, *last.values()})
     if shards > rows:
-        raise NoRegretError(f"{shards:,} shards of {rows:,} rows would be empty", "use fewer")
+        counted = f"{rows:,} row{'s' * (rows > 1)}"
+        raise NoRegretError(f"{shards:,} shards of {counted} would be empty", "use fewer")
     return [k * rows // shards for k in range(shards + 1)]
 
 

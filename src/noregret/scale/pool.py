@@ -162,8 +162,8 @@ class Progress:
             return
         if self.losses[number] > MAX_LOSSES:
             raise NoRegretError(
-                f"{self.losses[number]} workers ended during the same task ({self.tasks[number]}):"
-                f" {lost}",
+                f"{self.losses[number]} workers ended during the same task"
+                f"{name_of(self.tasks[number])}: {lost}",
                 (
                     "look above and in the system's log for the reason, such as no memory",
                     'in a script, start workers under ‘if __name__ == "__main__":’',
@@ -203,6 +203,19 @@ class Progress:
         for handle in self.running:
             self.pool.give_up(handle)
         self.running.clear()
+
+
+def name_of(task: Any) -> str:
+    """Return the name of a task for messages, in parentheses; empty if it has none."""
+    parts = (task,) if is_named(task) or not isinstance(task, tuple) else task
+    named = ", ".join(str(part) for part in parts if is_named(part))
+    return f" ({named})" if named else ""
+
+
+def is_named(task: Any) -> bool:
+    """Return whether the class of a task, one of ours, puts it in words."""
+    kind = type(task)
+    return kind.__module__.startswith("noregret.") and kind.__str__ is not object.__str__
 
 
 def pool_of(workers: int | None, cluster: str | None) -> Pool:

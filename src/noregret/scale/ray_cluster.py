@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import socket
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
@@ -12,6 +13,8 @@ from noregret.scale.pool import PATIENCE, Pool, WorkerLost
 
 T = TypeVar("T")
 R = TypeVar("R")
+# Seconds within which the machine of an address answers.
+CONNECT_SECONDS = 10.0
 
 
 class RayCluster(Pool):
@@ -39,6 +42,7 @@ class RayCluster(Pool):
         self.ray: Any = ray
         self.started = not self.ray.is_initialized()
         if self.started:
+            check_answers(address)
             try:
                 self.ray.init(address, log_to_driver=False, logging_level="error")
             except (ConnectionError, ValueError) as error:
@@ -92,6 +96,18 @@ class RayCluster(Pool):
         """Leave the cluster, and end it if it was started here."""
         if self.started:
             self.ray.shutdown()
+
+
+def check_answers(address: str) -> None:
+    """Refuse the address of a machine on which nothing answers, for which Ray waits minutes."""
+    host, _, port = address.removeprefix("ray://").partition("/")[0].rpartition(":")
+    if not host or not port.isdigit() or int(port) >= 2**16:
+        return  # another kind of address, or none, as Ray will tell
+    try:
+        socket.create_connection((host.strip("[]"), int(port)), CONNECT_SECONDS).close()
+    except OSError as error:
+        what = f"no Ray cluster answers at {address!r}: {error.strerror or error}"
+        raise WrongUsage(what, "‘local’ starts one on this machine") from None
 
 
 def call(function: Callable[[Any], Any], task: Any) -> tuple[bool, Any]:

@@ -41,6 +41,9 @@ class Splitting:
     tagged: bool
     file: str
 
+    def __str__(self) -> str:
+        return self.data.words(self.part)
+
 
 def bucket_count(size: int) -> int:
     """Return the number of buckets for so many bytes of input."""

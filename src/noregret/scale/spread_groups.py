@@ -90,6 +90,9 @@ class Bucket:
     job: Job
     file: str
 
+    def __str__(self) -> str:
+        return f"bucket {self.number} of {self.job.buckets}"
+
 
 class Prepared:
     """Rows that were read before, in place of a pass through files."""
@@ -248,6 +251,8 @@ class SpreadGrouping(Grouping):
     ) -> None:
         """Play with intermediate files in a folder."""
         parts, files, faults = self.split(data, reading)
+        if not parts:  # all files are empty, which the run tells
+            return
         stops = reading.options.on_error == "stop"
         if stops and (bad := next((each[0] for each in faults if each), None)):
             raise bad.error

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import accumulate, count, pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -198,6 +198,9 @@ class NumberedBlocks:
     number: int
     sizes: list[int]
 
+    def __str__(self) -> str:
+        return self.survey.data.words(self.survey.parts[0])
+
     def __iter__(self) -> Iterator[tuple[int, Block, Columns]]:
         """Read the blocks; yield the number of each, its rows, and their features."""
         found = self.survey.blocks(self.sizes, self.skip)
@@ -233,7 +236,17 @@ def part_of(block: Block, start: int, stop: int) -> Block:
     )
 
 
-def counted(task: tuple[Data, Part]) -> Counted:
+class Counting(NamedTuple):
+    """A part of which the rows are counted."""
+
+    data: Data
+    part: Part
+
+    def __str__(self) -> str:
+        return self.data.words(self.part)
+
+
+def counted(task: Counting) -> Counted:
     """Count the rows of a part."""
     data, part = task
     rows = 0
@@ -257,7 +270,7 @@ def surveyed(stream: Stream, pool: Pool) -> Survey:
         parts = parts_of(data, cut)
         try:
             here = data if cut else data.whole()
-            found = list(pool.map(counted, [(here, part) for part in parts]))
+            found = list(pool.map(counted, [Counting(here, part) for part in parts]))
             break
         except Indivisible:
             continue

@@ -38,6 +38,9 @@ class Scoring:
     part: Part
     file: str
 
+    def __str__(self) -> str:
+        return self.data.words(self.part)
+
 
 def score_part(task: Scoring) -> list[tuple[int, NoRegretError]]:
     """Write the scores of a part; return the rows that cannot be used, each with its block."""
