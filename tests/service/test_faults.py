@@ -47,12 +47,14 @@ def test_a_log_that_is_cut_anywhere_is_a_prefix(tmp_path: Path) -> None:
         told.append(Path(f"{store}-acknowledged").read_bytes())
     data, log = store.read_bytes(), Path(f"{store}-wal").read_bytes()
     service.journal.close()
-    first = sizes[8]
+    first, draw = sizes[8], random.Random(2)
 
     def check(log: bytes, whole: int) -> None:
         """Check a log that is whole up to some byte."""
         done = sum(size <= whole for size in sizes)
-        for last in {done - 1, min(done, len(sizes) - 1)}:
+        for last in (done - 1, done):
+            if last == len(sizes) or (last == done and draw.random() > 0.2):
+                continue
             cut = tmp_path / "cut.db"
             cut.write_bytes(data)
             Path(f"{cut}-wal").write_bytes(log)
@@ -99,6 +101,23 @@ def test_what_was_acknowledged_is_beside_the_journal_until_it_is_closed(tmp_path
     (tmp_path / "copy.db-acknowledged").write_bytes(newer)
     with pytest.raises(NoRegretError, match=r"another than the one .* delete copy.db-ack"):
         Service(None, copy)
+
+
+def test_a_store_that_cannot_be_opened_is_refused_in_words(tmp_path: Path) -> None:
+    """No more files may be open, as with a journal for each of a thousand models."""
+    (tmp_path / "loop").symlink_to(tmp_path / "loop")
+    for odd in ("loop", "x" * 300):
+        with pytest.raises(NoRegretError, match="cannot be opened"):
+            Service(nr.Nlms(), tmp_path / odd)
+    resource = pytest.importorskip("resource", reason="there is no limit of open files here")
+    Service(nr.Nlms(), tmp_path / "other.db").close()  # imports what it needs
+    limits = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (0, limits[1]))
+    try:
+        with pytest.raises(NoRegretError, match=r"cannot be opened .*ulimit"):
+            Service(nr.Nlms(), tmp_path / "s.db")
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, limits)
 
 
 @pytest.fixture

@@ -7,6 +7,7 @@ file of their own while the journal is open, and after a crash.
 
 from __future__ import annotations
 
+import os
 import struct
 from contextlib import suppress
 from io import FileIO
@@ -33,8 +34,8 @@ class Acknowledged:
     """
 
     def __init__(self, path: str) -> None:
-        self.log = f"{Path(path).resolve()}-wal"
-        self.path = Path(f"{Path(path).resolve()}{ENDING}")
+        real = os.path.realpath(path)  # beside which SQLite has its log
+        self.log, self.path = Path(f"{real}-wal"), Path(f"{real}{ENDING}")
         self.entry = -1
         self._file: FileIO | None = None
 
@@ -58,7 +59,7 @@ class Acknowledged:
         raise NoRegretError(
             f"{what}: its log was lost, damaged, or left out of a copy",
             (
-                f"put {Path(self.log).name} back beside it",
+                f"put {self.log.name} back beside it",
                 f"to go on without these entries, or from a backup, delete {self.path.name}",
             ),
         )
@@ -95,6 +96,6 @@ class Acknowledged:
         if self._file is not None:
             self._file.close()
             self._file = None
-            if not Path(self.log).exists():
+            if not self.log.exists():
                 with suppress(OSError):
                     self.path.unlink(missing_ok=True)

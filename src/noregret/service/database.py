@@ -72,14 +72,17 @@ class Sqlite:
 
     def __init__(self, path: str | Path) -> None:
         self.name = os.fspath(path)
-        folder = Path(self.name).resolve().parent
-        if not folder.is_dir():
+        folder = os.path.dirname(os.path.realpath(self.name))
+        if not os.path.isdir(folder):
             raise NoRegretError(f"there is no folder {folder}", file=path)
-        if Path(self.name).is_dir():
+        if os.path.isdir(self.name):
             raise NoRegretError("a folder, not a journal", file=path)
-        self.rows = sqlite3.connect(
-            self.name, timeout=0, isolation_level=None, check_same_thread=False
-        )
+        try:
+            self.rows = sqlite3.connect(
+                self.name, timeout=0, isolation_level=None, check_same_thread=False
+            )
+        except sqlite3.Error as error:
+            raise self.refused(error) from None
         try:
             for pragma in ("locking_mode = EXCLUSIVE", "journal_mode = WAL", "synchronous = FULL"):
                 self.run(f"PRAGMA {pragma}")
@@ -89,10 +92,18 @@ class Sqlite:
             self.run("COMMIT")
         except (sqlite3.Error, UnicodeDecodeError) as error:
             self.rows.close()
-            if getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_BUSY:
-                what = "in use by another service"
-                raise NoRegretError(what, "stop that one first", file=path) from None
-            raise NoRegretError(f"not a journal, or a damaged one ({error})", file=path) from None
+            raise self.refused(error) from None
+
+    def refused(self, error: Exception) -> NoRegretError:
+        """Return the error of a file that SQLite does not open, or not as a journal."""
+        code = getattr(error, "sqlite_errorcode", 0)
+        what, cure = f"not a journal, or a damaged one ({error})", ""
+        if code == sqlite3.SQLITE_BUSY:
+            what, cure = "in use by another service", "stop that one first"
+        elif code & 0xFF == sqlite3.SQLITE_CANTOPEN:  # it does not tell why
+            what = f"it cannot be opened ({error})"
+            cure = "see who may write it, and how many files may be open (ulimit -n)"
+        return NoRegretError(what, cure or (), file=self.name)
 
     def run(self, statement: str, values: Sequence[Any] = ()) -> None:
         """Execute a statement."""
