@@ -5,7 +5,6 @@ from __future__ import annotations
 import html
 import re
 import shlex
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -45,7 +44,7 @@ def test_the_report_states_the_figures_and_how_to_confirm_them(
         server.end()
 
 
-def served(place: Path, x: Sequence[float], y: Sequence[Any], learner: Any) -> tuple[str, str, str]:
+def served(place: Path, x: Any, y: Any, learner: Any) -> tuple[str, str, str]:
     """Serve rows of one feature; return the lead's headline and words, and the page."""
     service = noregret.Service(learner, place / f"{len(list(place.iterdir()))}.db")
     try:
