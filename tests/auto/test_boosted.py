@@ -146,6 +146,46 @@ def test_more_features_than_it_takes_end_it() -> None:
     assert dumps(loads(dumps(learner), "a copy")) == dumps(learner)
 
 
+def test_bins_are_finer_with_more_rows() -> None:
+    """A column has a hundred values, each with an outcome of its own, which 64 bins cannot tell apart."""
+    rng = np.random.default_rng(10)
+    rows, half = 16_500, 8300
+    place = rng.integers(0, 100, rows)
+    X = np.column_stack([place, rng.normal(size=(rows, 3))])
+    y = rng.normal(size=100)[place] + 0.1 * rng.normal(size=rows)
+    learner = auto()
+    said = learner.play_many(X[:half], y[:half])
+    assert state(learner)["counts"][1:].tolist() == [99, 127, 127, 127]
+    copy = loads(dumps(learner), "a copy")
+    said = np.concatenate([said, learner.play_many(X[half:], y[half:])])
+    assert state(learner)["counts"][1:].tolist() == [99, 255, 255, 255]
+    assert np.array_equal(copy.play_many(X[half:], y[half:]), said[half:])
+    assert dumps(copy) == dumps(learner)
+    assert np.mean((said - y)[12_000:] ** 2) < 0.03  # 0.041 with 64
+
+
+def test_bins_of_many_columns_stay_as_few_as_a_tree_can_count() -> None:
+    rng = np.random.default_rng(11)
+    X = rng.normal(size=(8300, 40))
+    learner = auto()
+    for x in X:
+        learner.learn_one({f"x{k}": v for k, v in enumerate(x[:10].tolist())}, x[0])
+    found = state(learner)
+    assert (found["counts"][1:] == 127).all()
+    for x in X[:20]:  # inputs that have bins do not lose them when others appear
+        learner.learn_one({f"x{k}": v for k, v in enumerate(x.tolist())}, x[0])
+    assert (state(learner)["counts"][:11] == found["counts"]).all()
+    assert dumps(loads(dumps(learner), "a copy")) == dumps(learner)
+    learner = auto()
+    learner.learn_many(X, X[:, 0])
+    assert (state(learner)["counts"][1:] == 63).all()
+    arrays, numbers, names = learner.get_state()
+    arrays["boosted.counts"][:] = 100
+    arrays["boosted.edges"].reshape(41, -1)[:, :100] = np.arange(100)
+    with pytest.raises((ValueError, nr.NoRegretError)):
+        learner.set_state(arrays, numbers, names)
+
+
 @pytest.mark.parametrize("what", ["left", "feature", "edges", "counts", "x", "rows", "next"])
 def test_a_state_that_makes_no_sense_is_refused(what: str) -> None:
     X, y = curves(6, 200)

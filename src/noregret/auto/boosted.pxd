@@ -5,7 +5,8 @@ from noregret.base.compiled.state_parts cimport Allocated, StateParts
 cdef extern from "boosting.h" nogil:
     enum:
         NOREGRET_BOOST_TREES
-        NOREGRET_BOOST_BINS
+        NOREGRET_BOOST_FEWEST_BINS
+        NOREGRET_BOOST_COUNTS
         NOREGRET_BOOST_ROWS
 
     ctypedef struct noregret_boost_node:
@@ -19,7 +20,7 @@ cdef extern from "boosting.h" nogil:
 
     ctypedef struct noregret_boost_arrays:
         noregret_boost_node* nodes
-        int64_t per_tree
+        int64_t per_tree, per_input
         double* origin
         double* scale
         double* outcomes
@@ -29,6 +30,7 @@ cdef extern from "boosting.h" nogil:
         uint8_t* edge_count
 
     int64_t noregret_boost_nodes(int64_t rows)
+    int64_t noregret_boost_bins(int64_t room)
     int64_t noregret_boost_room(int64_t rows)
     noregret_boost_arrays noregret_boost_at(const noregret_boost* b)
     Py_ssize_t noregret_boost_bytes(int64_t features, int64_t room)

@@ -154,7 +154,7 @@ cdef class Boosted:
             "origin": np.array(<double[:p]> at.origin), "scale": np.array(<double[:p]> at.scale),
             "outcomes": np.array(<double[:b.room]> at.outcomes)[:b.rows], "fitted": np.array(<double[:b.room]> at.fitted)[:b.rows],
             "x": np.array(<float[:p * b.room]> at.x)[:p * b.rows].astype(float),
-            "edges": np.array(<float[:p * NOREGRET_BOOST_BINS]> at.edges).astype(float),
+            "edges": np.array(<float[:p * at.per_input]> at.edges).astype(float),
             "counts": np.array(<uint8_t[:p]> at.edge_count).astype(float), "trees": trees.ravel(),
         }
         numbers = {"features": p, "rows": b.rows, "next": b.next, "rounds": b.rounds, "fits": b.fits, "bin_at": b.bin_at}
@@ -179,9 +179,9 @@ cdef class Boosted:
             raise ValueError("the state's numbers make no sense")
         if rows != min(numbers["rounds"], NOREGRET_BOOST_ROWS) or numbers["next"] != numbers["rounds"] % NOREGRET_BOOST_ROWS:
             raise ValueError("the state's numbers make no sense")
-        nodes = noregret_boost_nodes(rows)
+        nodes, bins = noregret_boost_nodes(rows), noregret_boost_bins(noregret_boost_room(rows))
         state_arrays(arrays, {
-            "origin": p, "scale": p, "outcomes": rows, "fitted": rows, "x": p * rows, "edges": p * NOREGRET_BOOST_BINS,
+            "origin": p, "scale": p, "outcomes": rows, "fitted": rows, "x": p * rows, "edges": p * bins,
             "counts": p, "trees": NOREGRET_BOOST_TREES * nodes * 4,
         })
         if (np.abs(arrays["x"]) > 2e38).any() or (np.abs(arrays["edges"]) > 4e38).any() or np.abs(arrays["outcomes"]).max(initial=0) > MAX_UNITS:
@@ -213,9 +213,11 @@ cdef class Boosted:
 
 def checked_edges(edges, counts):
     """Raise ValueError if the edges of bins are invalid."""
-    if (counts != np.floor(counts)).any() or (counts < 0).any() or (counts >= NOREGRET_BOOST_BINS).any():
+    bins = edges.shape[1]
+    of_a_tree = np.sort((counts + 1) * (counts > 0))[-(NOREGRET_BOOST_COUNTS // NOREGRET_BOOST_FEWEST_BINS):]
+    if (counts != np.floor(counts)).any() or (counts < 0).any() or (counts >= bins).any() or of_a_tree.sum() > NOREGRET_BOOST_COUNTS:
         raise ValueError("the numbers of edges make no sense")
-    inside = np.arange(NOREGRET_BOOST_BINS - 1) + 1 < counts[:, None]
+    inside = np.arange(bins - 1) + 1 < counts[:, None]
     if (inside & (np.diff(edges, axis=1) <= 0)).any():
         raise ValueError("the edges of bins do not increase")
 

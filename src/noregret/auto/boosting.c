@@ -8,10 +8,10 @@
 
 enum {
     TREES = NOREGRET_BOOST_TREES,
-    BINS = NOREGRET_BOOST_BINS,
+    FEWEST_BINS = NOREGRET_BOOST_FEWEST_BINS,
     FIRST_BINS = 64,   /* rows before inputs are divided into bins, and trees are fitted */
     SECOND_ROOM = 128, /* rows that there is room for then */
-    SAMPLED = 1024,    /* rows by which they are */
+    SAMPLED = 16,      /* rows for each bin by which they are */
 };
 
 /* Nanoseconds per row that fits may take, about. */
@@ -26,6 +26,13 @@ int noregret_boost_leaves(int64_t rows)
 
 int64_t noregret_boost_nodes(int64_t rows) { return 2 * noregret_boost_leaves(rows) - 1; }
 
+int64_t noregret_boost_bins(int64_t room)
+{
+    int64_t most = room / NOREGRET_BOOST_ROWS_PER_BIN;
+    most = most < NOREGRET_BOOST_BINS ? most : NOREGRET_BOOST_BINS;
+    return most > FEWEST_BINS ? most : FEWEST_BINS;
+}
+
 int64_t noregret_boost_room(int64_t rows)
 {
     int64_t room = SECOND_ROOM;
@@ -38,7 +45,7 @@ static int64_t room_for_nodes(int64_t room) { return room < FIRST_BINS ? 1 : nor
 
 ptrdiff_t noregret_boost_bytes(int64_t features, int64_t room)
 {
-    ptrdiff_t wide = 8 * (2 * features + 2 * room), floats = 4 * (features * room + features * BINS);
+    ptrdiff_t wide = 8 * (2 * features + 2 * room), floats = 4 * (features * room + features * noregret_boost_bins(room));
     ptrdiff_t nodes = TREES * room_for_nodes(room) * sizeof(noregret_boost_node);
     return sizeof(noregret_boost) + nodes + wide + floats + features + features * room + TREES * room;
 }
@@ -49,13 +56,14 @@ noregret_boost_arrays noregret_boost_at(const noregret_boost *b)
     int64_t p = b->features, n = b->room;
     at.nodes = (noregret_boost_node *)(b + 1);
     at.per_tree = room_for_nodes(n);
+    at.per_input = noregret_boost_bins(n);
     at.origin = (double *)(at.nodes + TREES * at.per_tree);
     at.scale = at.origin + p;
     at.outcomes = at.scale + p;
     at.fitted = at.outcomes + n;
     at.x = (float *)(at.fitted + n);
     at.edges = at.x + p * n;
-    at.edge_count = (uint8_t *)(at.edges + p * BINS);
+    at.edge_count = (uint8_t *)(at.edges + p * at.per_input);
     at.bins = at.edge_count + p;
     at.leaf = at.bins + p * n;
     return at;
@@ -71,7 +79,7 @@ noregret_boost *noregret_boost_sized(const noregret_boost *from, int64_t feature
     b->features = features;
     b->room = room;
     noregret_boost_arrays to = noregret_boost_at(b);
-    for (int64_t k = 0; k < features * BINS; k++)
+    for (int64_t k = 0; k < features * to.per_input; k++)
         to.edges[k] = NOREGRET_BOOST_NEVER;
     if (from == NULL) {
         b->bin_at = FIRST_BINS;
@@ -90,7 +98,9 @@ noregret_boost *noregret_boost_sized(const noregret_boost *from, int64_t feature
     memcpy(to.fitted, was.fitted, rows * sizeof(double));
     for (int64_t i = 0; i < rows; i++)
         memcpy(to.x + i * features, was.x + i * before, kept * sizeof(float));
-    memcpy(to.edges, was.edges, kept * BINS * sizeof(float));
+    int64_t edges = to.per_input < was.per_input ? to.per_input : was.per_input;
+    for (int64_t j = 0; j < kept; j++)
+        memcpy(to.edges + j * to.per_input, was.edges + j * was.per_input, edges * sizeof(float));
     memcpy(to.edge_count, was.edge_count, kept);
     for (int64_t i = 0; i < rows; i++)
         memcpy(to.bins + i * features, was.bins + i * before, kept);
@@ -154,11 +164,12 @@ static float between(float low, float high)
     return middle < high ? middle : low;
 }
 
-/* The number of edges below a value. */
-static uint8_t bin_of(const float *edges, float value)
+/* The number of edges of an input below a value. */
+static uint8_t bin_of(const noregret_boost_arrays *in, int64_t j, float value)
 {
-    int below = 0;
-    for (int c = 0; c < BINS; c++)
+    const float *edges = in->edges + j * in->per_input;
+    int below = 0, count = in->edge_count[j];
+    for (int c = 0; c < count; c++)
         below += value > edges[c];
     return (uint8_t)below;
 }
@@ -168,25 +179,33 @@ static void fill_bins(noregret_boost *b)
     noregret_boost_arrays at = noregret_boost_at(b);
     for (int64_t i = 0; i < b->rows; i++)
         for (int64_t j = 0; j < b->features; j++)
-            at.bins[i * b->features + j] = bin_of(at.edges + j * BINS, at.x[i * b->features + j]);
+            at.bins[i * b->features + j] = bin_of(&at, j, at.x[i * b->features + j]);
+}
+
+/* The bins of each of so many inputs, with so many rows: those of all that a tree may use are counted side by side. */
+static int bins_of(int64_t features, int64_t rows)
+{
+    int64_t most = NOREGRET_BOOST_COUNTS / features, bins = noregret_boost_bins(rows);
+    return (int)(most < FEWEST_BINS ? FEWEST_BINS : most < bins ? most : bins);
 }
 
 /* Divide the values of an input into bins of about as many rows each. */
 static void divide(noregret_boost *b, int64_t j)
 {
     noregret_boost_arrays at = noregret_boost_at(b);
-    float sample[SAMPLED], *edges = at.edges + j * BINS;
-    int n = (int)(b->rows < SAMPLED ? b->rows : SAMPLED), distinct = 1, count = 0;
-    for (int c = 0; c < BINS; c++)
+    float sample[SAMPLED * NOREGRET_BOOST_BINS], *edges = at.edges + j * at.per_input;
+    int most = bins_of(b->features, b->rows), distinct = 1, count = 0;
+    int n = (int)(b->rows < SAMPLED * most ? b->rows : SAMPLED * most);
+    for (int c = 0; c < at.per_input; c++)
         edges[c] = NOREGRET_BOOST_NEVER;
     for (int k = 0; k < n; k++)
         sample[k] = at.x[(k * b->rows / n) * b->features + j];
     qsort(sample, n, sizeof(float), rising);
     for (int k = 1; k < n; k++)
         distinct += sample[k] > sample[k - 1];
-    for (int c = 1; c < (distinct <= BINS ? n : BINS); c++) {
-        int k = distinct <= BINS ? c : c * n / BINS;
-        while (distinct > BINS && k < n && sample[k] == sample[k - 1])
+    for (int c = 1; c < (distinct <= most ? n : most); c++) {
+        int k = distinct <= most ? c : c * n / most;
+        while (distinct > most && k < n && sample[k] == sample[k - 1])
             k++;
         if (k == n || sample[k] == sample[k - 1])
             continue;
@@ -231,7 +250,7 @@ void noregret_boost_learn(noregret_boost *b, const double *x, float *own, const 
         }
     memcpy(at.x + row * p, own, p * sizeof(float));
     for (int64_t j = 0; j < p; j++)
-        at.bins[row * p + j] = bin_of(at.edges + j * BINS, own[j]);
+        at.bins[row * p + j] = bin_of(&at, j, own[j]);
     for (int t = 0; t < TREES; t++)
         at.leaf[t * b->room + row] = leaf[t];
     at.fitted[row] = sum_of(&at, leaf);

@@ -8,7 +8,10 @@
 enum {
     NOREGRET_BOOST_TREES = 64,
     NOREGRET_BOOST_LEAVES = 32,         /* of a tree, with many rows */
-    NOREGRET_BOOST_BINS = 64,
+    NOREGRET_BOOST_FEWEST_BINS = 64,    /* of an input, with few rows or many inputs, */
+    NOREGRET_BOOST_BINS = 256,          /* the most, */
+    NOREGRET_BOOST_ROWS_PER_BIN = 64,   /* and rows for each bin with more */
+    NOREGRET_BOOST_COUNTS = 2048,       /* bins of all inputs of a tree */
     NOREGRET_BOOST_ROWS = 32768,        /* that are kept */
     NOREGRET_BOOST_SAMPLE = 16384,      /* of them, to which a tree is fitted */
     NOREGRET_BOOST_FEWEST_LEAVES = 16,  /* of a tree, with few rows, */
@@ -42,6 +45,7 @@ typedef struct {
 typedef struct {
     noregret_boost_node *nodes;
     int64_t per_tree;               /* room for nodes; one before the first fit */
+    int64_t per_input;              /* room for edges */
     double *origin, *scale, *outcomes, *fitted;
     float *x, *edges;
     uint8_t *edge_count, *bins, *leaf;
@@ -50,6 +54,9 @@ typedef struct {
 /* The leaves and the nodes that a tree may have with so many rows. */
 int noregret_boost_leaves(int64_t rows);
 int64_t noregret_boost_nodes(int64_t rows);
+
+/* The bins of an input that there is room for, with room for so many rows. */
+int64_t noregret_boost_bins(int64_t room);
 
 /* Room for so many rows, or some more. */
 int64_t noregret_boost_room(int64_t rows);

@@ -13,7 +13,8 @@ enum {
     TREES = NOREGRET_BOOST_TREES,
     LEAVES = NOREGRET_BOOST_LEAVES,
     NODES = 2 * LEAVES - 1,
-    BINS = NOREGRET_BOOST_BINS,
+    BINS = NOREGRET_BOOST_BINS,     /* of an input, at most */
+    COUNTS = NOREGRET_BOOST_COUNTS, /* of a histogram */
     SAMPLE = NOREGRET_BOOST_SAMPLE, /* rows that a tree is fitted to, at most */
     MOST_INPUTS = 32,               /* that a tree may use: others are drawn for the next one */
     CURVATURE_BITS = 26,            /* of a sum; the slope has those above */
@@ -24,6 +25,7 @@ enum {
 };
 
 _Static_assert((int64_t)SAMPLE << (CHANCE_BITS - 2) < (int64_t)1 << CURVATURE_BITS, "sums of curvatures fit");
+_Static_assert(MOST_INPUTS * NOREGRET_BOOST_FEWEST_BINS <= COUNTS, "bins of all inputs fit");
 _Static_assert((int64_t)SAMPLE << SLOPE_BITS < (int64_t)1 << (63 - CURVATURE_BITS), "sums of slopes fit");
 
 static const int64_t CURVATURE = ((int64_t)1 << CURVATURE_BITS) - 1;
@@ -45,12 +47,13 @@ typedef struct {
 typedef struct {
     noregret_boost *b;
     noregret_boost_arrays at;
-    int inputs[MOST_INPUTS], count; /* that may be used */
+    int inputs[MOST_INPUTS], count; /* that may be used, */
+    int first[MOST_INPUTS + 1];     /* and where the bins of each start in a histogram */
     int rows;                       /* of the sample */
     double step, curvature_step;    /* units of slopes and curvatures */
     double least, cost;
     uint8_t bins[NODES];            /* of the new tree: the highest bin that goes to the left */
-    int64_t histograms[LEAVES][MOST_INPUTS * BINS];
+    int64_t histograms[LEAVES][COUNTS];
     int64_t told[SAMPLE];           /* slope and curvature of each row of the sample */
     uint16_t order[SAMPLE];
     int64_t other_told[SAMPLE];     /* scratch of a split, and what rows are fitted as before it */
@@ -79,10 +82,12 @@ static void choose_inputs(work *w)
         if (w->at.edge_count[j] > 0)
             all[varying++] = j;
     w->count = varying < MOST_INPUTS ? varying : MOST_INPUTS;
+    w->first[0] = 0;
     for (int k = 0; k < w->count; k++) {
         int other = k + (varying > MOST_INPUTS ? (int)(hashed(w->b->fits * MOST_INPUTS + k) % (varying - k)) : 0);
         w->inputs[k] = all[other];
         all[other] = all[k];
+        w->first[k + 1] = w->first[k] + w->at.edge_count[w->inputs[k]] + 1;
     }
 }
 
@@ -105,16 +110,16 @@ static void count_rows(work *w, const leaf *l)
 {
     int64_t *counts = w->histograms[l->counts];
     const int64_t p = w->b->features;
-    const int count = w->count, *inputs = w->inputs;
+    const int count = w->count, *inputs = w->inputs, *first = w->first;
     const uint8_t *bins = w->at.bins;
-    memset(counts, 0, count * BINS * sizeof(int64_t));
+    memset(counts, 0, first[count] * sizeof(int64_t));
     for (int k = l->start; k < l->stop; k++) {
         const uint8_t *row = bins + w->order[k] * p;
         int64_t told = w->told[k];
         if (k + AHEAD < l->stop)
             __builtin_prefetch(bins + w->order[k + AHEAD] * p);
         for (int f = 0; f < count; f++)
-            counts[f * BINS + row[inputs[f]]] += told;
+            counts[first[f] + row[inputs[f]]] += told;
     }
     w->cost += COUNTING * count * (l->stop - l->start);
 }
@@ -135,13 +140,13 @@ static DISPATCHED(void, gains, (const double *slope, const double *curvature, co
 
 static void find_split(work *w, leaf *l)
 {
-    const int64_t *counts = w->histograms[l->counts];
     double whole[2] = {slope_of(w, l->sums), curvature_of(w, l->sums)}, slope[BINS], curvature[BINS], gain[BINS];
     l->gain = 0;
     l->input = -1;
     if (whole[1] < 2 * w->least)
         return;
-    for (int f = 0; f < w->count; f++, counts += BINS) {
+    for (int f = 0; f < w->count; f++) {
+        const int64_t *counts = w->histograms[l->counts] + w->first[f];
         int n = w->at.edge_count[w->inputs[f]];
         int64_t sums = 0;
         for (int c = 0; c < n; c++) {
@@ -208,7 +213,7 @@ static void split(work *w, leaf *l, leaf *right, int node, int histogram, int la
     count_rows(w, small);
     const int64_t *less = w->histograms[small->counts];
     int64_t *counts = w->histograms[large->counts];
-    for (int k = 0; k < w->count * BINS; k++)
+    for (int k = 0; k < w->first[w->count]; k++)
         counts[k] -= less[k];
     find_split(w, l);
     find_split(w, right);
@@ -311,7 +316,7 @@ static void replace(work *w, int t, const leaf *leaves, int count, noregret_boos
         const leaf *l = leaves + k;
         double value = RATE * slope_of(w, l->sums) / (curvature_of(w, l->sums) + SHRINKING_ROWS);
         tree[l->node] = (noregret_boost_node){value, NOREGRET_BOOST_NEVER, 0, (int16_t)l->node};
-        w->bins[l->node] = BINS;
+        w->bins[l->node] = UINT8_MAX;
         b->depth[t] = (uint8_t)(l->depth > b->depth[t] ? l->depth : b->depth[t]);
     }
     place_rows(w, t, tree, b->depth[t]);
@@ -340,7 +345,7 @@ double noregret_boost_fit(noregret_boost *b, void *scratch)
         if (best->input < 0 || !(best->gain > least_gain))
             break;
         int input = w->inputs[best->input];
-        tree[best->node] = (noregret_boost_node){0, w->at.edges[input * BINS + best->bin], (int16_t)input, (int16_t)nodes};
+        tree[best->node] = (noregret_boost_node){0, w->at.edges[input * w->at.per_input + best->bin], (int16_t)input, (int16_t)nodes};
         w->bins[best->node] = (uint8_t)best->bin;
         split(w, best, leaves + count, nodes, count, count + 1 == most);
         nodes += 2;
