@@ -147,7 +147,7 @@ def test_more_features_than_it_takes_end_it() -> None:
 
 
 def test_bins_are_finer_with_more_rows() -> None:
-    """A column has a hundred values, each with an outcome of its own, which 64 bins cannot tell apart."""
+    """A column has a hundred values, which 64 bins cannot tell apart, with an outcome each."""
     rng = np.random.default_rng(10)
     rows, half = 16_500, 8300
     place = rng.integers(0, 100, rows)
