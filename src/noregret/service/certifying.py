@@ -131,9 +131,12 @@ def labelled(journal: Journal, key: str | None) -> Iterator[Event]:
 
 def in_order(journal: Journal, key: str | None) -> Iterator[tuple[Event, bool, bool]]:
     """Yield the events of one model in the order of time: whether it is predicted, and labelled."""
-    late = {event.seq for event in labelled(journal, key) if event.delay > 0}
+    late = bytearray(journal.written // 8 + 1)  # a bit for each prediction: it has a late label
+    for event in labelled(journal, key):
+        if event.delay > 0:
+            late[event.seq >> 3] |= 1 << (event.seq & 7)
     for event, starts, ends in journal.played():
-        if event.key == key and (ends or event.seq in late):
+        if event.key == key and (ends or late[event.seq >> 3] >> (event.seq & 7) & 1):
             yield event, starts or event.delay == 0, ends
 
 
