@@ -7,6 +7,17 @@ function set(selector, attributes) {
   }
 }
 
+// On a phone a row of a wide table becomes a paragraph: each value then needs the name of its column.
+function named(table) {
+  const names = [...table.querySelectorAll("thead th")].map((each) => each.textContent.trim());
+  if (names.length < 4) return;
+  for (const row of table.querySelectorAll("tbody tr")) {
+    [...row.cells].forEach((cell, k) => {
+      if (k) (cell.querySelector(":scope > p") ?? cell).dataset.column = `${names[k]}: `;
+    });
+  }
+}
+
 function renamed(old, tag, name) {
   const made = document.createElement(tag);
   made.className = name;
@@ -36,6 +47,7 @@ document.addEventListener("DOMContentLoaded", () => {
     heading.textContent = "Search";
     document.querySelector("article, main, body")?.prepend(heading);
   }
+  for (const each of document.querySelectorAll("table.stacks")) named(each);
   focusScrolled();
   addEventListener("resize", focusScrolled);
 });

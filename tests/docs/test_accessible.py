@@ -19,6 +19,8 @@ PAGE = """<!doctype html><html lang="en"><meta charset="utf-8"><title>t</title>
 <div class="highlight"><pre id="narrow">short</pre></div>
 <dl><dt class="sig">f(<dl><dd>one</dd><dd>two</dd></dl>)</dt><dd>It.</dd></dl>
 <table><thead><tr><th class="head"><p></p></th><th>b</th></tr></thead></table>
+<table class="stacks"><thead><tr><th>who</th><th>rounds</th><th>loss</th><th>bound</th></tr></thead>
+<tbody><tr><td>ogd</td><td><p>10</p></td><td>1</td><td>2</td></tr></tbody></table>
 <script src="SCRIPT"></script></html>"""
 
 
@@ -40,7 +42,10 @@ def test_readers_without_a_mouse_get_what_the_theme_leaves_out(
     assert found("getElementById('narrow').tabIndex") == -1
     assert found("querySelectorAll('.parameters > .parameter').length") == 2
     assert found("querySelectorAll('dt.sig dl').length") == 0
-    assert found("querySelectorAll('th').length") == 1
+    assert found("querySelectorAll('th').length") == 1 + 4
+    columns = "[...document.querySelectorAll('[data-column]')].map((each) => each.dataset.column)"
+    assert chromium.run(columns) == ["rounds: ", "loss: ", "bound: "]
+    assert found("querySelector('tbody td > p').dataset.column") == "rounds: "
     assert found("querySelector('h1').textContent") == "Search"
 
 
