@@ -202,6 +202,7 @@ def main() -> None:
     options.add_argument("--distinct", type=int, default=10**9, help="files that are no copies")
     given = options.parse_args()
     began = time.perf_counter()
+    given.folder.mkdir(parents=True, exist_ok=True)
     files = write(given.folder, given.gigabytes * 1e9, given.distinct)
     size = sum(file.stat().st_size for file in files) / 1e9
     print(f"{size:.2f} GB in {len(files)} files, {time.perf_counter() - began:.0f} s", flush=True)

@@ -187,7 +187,8 @@ def test_a_worker_that_is_lost_or_hangs_is_replaced(by: signal.Signals, tmp_path
     stream = read(written(tmp_path, rows=300), signs=True)
     with spread(stream, 1, rows=50) as rows:
         expected = hindsight.best_in_ball(rows, "logistic", RADIUS)
-    with scale.Processes(2, patience=1.0) as pool:
+    # A worker that takes its place has to start, which takes seconds on a busy machine.
+    with scale.Processes(2, patience=4.0) as pool:
         rows = SpreadRows(surveyed(stream, pool), pool, 50)
         with rows:
             assert rows.shape[0] == 300
@@ -195,7 +196,7 @@ def test_a_worker_that_is_lost_or_hangs_is_replaced(by: signal.Signals, tmp_path
             os.kill(victim.pid, by)
             began = time.monotonic()
             answer = hindsight.best_in_ball(rows, "logistic", RADIUS)
-            assert time.monotonic() - began < 60
+            assert time.monotonic() - began < 120
             assert rows.keepers.workers[1].process.pid != victim.pid
             victim.join(5)
             assert not victim.is_alive()

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
 Floats = NDArray[np.float64]
 SUFFIXES = (".csv", ".parquet", ".pq")
+# Rows per group of Parquet files.
+ROWS_PER_GROUP = 1 << 16
 
 
 def check_name(path: str, what: str = "predictions") -> None:
@@ -116,12 +118,29 @@ def write(path: str, found: Iterator[Any]) -> None:
             return
         writer: Any = None
         try:
-            for table in found:
+            for table in regrouped(found):
                 writer = writer or parquet.ParquetWriter(place, table.schema)
                 writer.write_table(table)
         finally:
             if writer is not None:
                 writer.close()
+
+
+def regrouped(found: Iterator[Any]) -> Iterator[Any]:
+    """Yield tables of so many rows, however many come at a time, so that files have the same bytes.
+
+    There is one at least, if any comes.
+    """
+    import pyarrow as pa
+
+    left: Any = None
+    for table in found:
+        left = table if left is None else pa.concat_tables([left, table])
+        while left.num_rows > ROWS_PER_GROUP:
+            yield left.slice(0, ROWS_PER_GROUP).combine_chunks()
+            left = left.slice(ROWS_PER_GROUP)
+    if left is not None:
+        yield left.combine_chunks()
 
 
 def show(found: Iterator[Any]) -> None:
