@@ -270,12 +270,12 @@ class Blend(Reference):
         """Return the part of AdaHedge's mixture in the next round."""
         allowed = beyond = 0.0
         for t, (own, average) in enumerate(zip(self.paid, self.average, strict=True)):
-            allowed += (0.045 if t < 10 else 0.005) * max(0.0, average)
+            allowed += (0.018 if t < 10 else 0.008) * max(0.0, average)
             beyond = min(allowed, beyond + own - average)
         pairs = list(zip(self.mixed, self.average, strict=True))
         steepest = max([0.0, *(abs(m - a) for m, a in pairs)])
         left = allowed - beyond
-        return min(1.0, left / (1.5 * steepest)) if steepest and left > 0 else 0.0
+        return min(1.0, left / (1.25 * steepest)) if steepest and left > 0 else 0.0
 
     def mixed_weights(self) -> Row:
         """Return the weights without returning to the average."""

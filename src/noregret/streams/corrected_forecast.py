@@ -10,8 +10,8 @@ of the average itself, and shares of each expert's difference from it, by recurs
 with m the mean outcome and s the average's root mean square error so far, so that units do not
 matter. A sleeping expert counts as forecasting the average. With more than a hundred experts only
 the average is corrected, as the time per row is quadratic in their number. The result is clipped to
-the range of the outcomes so far and of the current forecasts. Absurd forecasts count as missing
-(see ``noregret.base.plausible``): a single one would spoil the average, and the fit for good.
+the range of the outcomes so far and of the current forecasts. Absurd forecasts and outcomes count
+as missing (see ``noregret.base.plausible``): a single one would spoil the fit for good.
 """
 
 from __future__ import annotations
@@ -129,7 +129,10 @@ class Correcting:
     ) -> None:
         """Correct each of some rows, and learn from its outcome."""
         forecasts = X[np.ix_(chosen, places)]
-        absurd = self.guard.absurd(forecasts, y[chosen])
+        absurd, wrong = self.guard.judge(forecasts, y[chosen])
+        if wrong.any():
+            y = y.copy()
+            y[chosen[wrong]] = np.nan
         if not absurd.any():
             correct(X, places, at, y, chosen, *self.state)
             return

@@ -104,6 +104,8 @@ class MixResult(Result):
         Rows whose outcome is still to come: predicted, not learned from.
     set_aside
         The number of forecasts that the master set aside as absurd.
+    outcomes_aside
+        The number of outcomes that count, but were not learned, as they are absurd.
     batches, waited
         The number of batches, None if there are none, and the loss that waiting for their outcomes
         has added.
@@ -126,6 +128,7 @@ class MixResult(Result):
     no_forecasts: dict[str, str] = field(default_factory=dict)
     open_rows: int = 0
     set_aside: int = 0
+    outcomes_aside: int = 0
     batches: int | None = None
     waited: float = 0.0
 

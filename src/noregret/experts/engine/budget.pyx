@@ -1,35 +1,36 @@
 """The average of experts, and a budget for being worse than it.
 
 In round t the forecast is a + θ·(b − a), with a the average and b the mixture that is shielded. Let
-A be the sum of the average's losses, each times α = 0.045 in the first ten rounds and 0.005 after
+A be the sum of the average's losses, each times α = 0.018 in the first ten rounds and 0.008 after
 them; D the loss paid beyond the average, but A where it would exceed A after a round; G = A − D; and
 δ = |b − a|. Then θ is the largest number up to 1 with
 
     (a + θ(b − a) − y)² − (1 + α)(a − y)² ≤ G  for all y of I    for the square loss,
     h·θδ ≤ G                                                     for others,
 
-and 0 before the first error above 0. I is the set of outcomes that are foreseen, if b is above a: those above a − 1.5·E,
+and 0 before the first error above 0. I is the set of outcomes that are foreseen, if b is above a: those above a − 1.25·E,
 with E the largest error of the average so far, and above the lower end of the range of the outcomes so
-far, widened by 0.2·(1 + 4/rounds) of its width. But a − 1.5·E alone counts if a is more than 3·E below
+far, widened by 0.2·(1 + 4/rounds) of its width. But a − 1.25·E alone counts if a is more than 3·E below
 that end. If b is below a, the same upside down. So an average that one forecaster drags far outside
 the outcomes is left at once, unless the outcomes seem to jump.
 
 For the absolute loss h is 1; for the loss of the quantile q it is 1 − q if b is above a, and q below
-it; for others h is 1.5·H, with H the largest |loss of b − loss of a|/δ so far. For the log loss ln 2 is
+it; for others h is 1.25·H, with H the largest |loss of b − loss of a|/δ so far. For the log loss ln 2 is
 added to A, and θ is 1 − e^−G. If losses are given, not forecasts, the rule
 is that for others, with δ = 1.
 
 If the loss is convex, the loss beyond that of the average is at most A + j after every round,
 whatever the outcomes. Here j is the sum of the amounts by which D would have exceeded A. It grows only
 in a round in which y is not in I; or, for others than the square loss, |loss of b − loss of a|/δ is
-above 1.5·H. There are few such rounds: each makes E or H at least 1.5 times, or the range of the
+above 1.25·H. There are few such rounds: each makes E or H at least 1.25 times, or the range of the
 outcomes at least 1.2 times as large, unless that was 0. For the absolute, quantile and log losses there
 are none.
 
 Proof. The loss beyond the average is D + j. For the square loss, if y is in I, D grows by at most G more
 than A does, by the choice of θ. For others, by convexity D grows by at most θ·(loss of b − loss of a);
 for the log loss by at most −ln(1 − θ) = G. So D stays below A unless the round counts in j. Losses
-below 0 add nothing to A.
+below 0 add nothing to A. Where the outcome is absurd and another number is learned from in its place,
+all this is about that number, and j has besides what the outcome itself costs more, beyond the average.
 """
 
 from libc.math cimport INFINITY, NAN, expm1, fabs, isnan, log, sqrt
@@ -47,13 +48,13 @@ from noregret.checks import state_numbers
 cnp.import_array()
 
 # The parts of the average's loss that may be lost beyond it: always, and more at first.
-cdef double PART = 0.005, EARLY_PART = 0.04
+cdef double PART = 0.008, EARLY_PART = 0.01
 cdef long long EARLY_ROUNDS = 10
 # What may be lost beyond the average with the log loss, besides: half of the weight goes to it at first.
 cdef double START = log(2)
 # Errors and slopes may exceed the largest so far by this factor; an average that is farther from all
 # outcomes than this many times its largest error is believed.
-cdef double MARGIN = 1.5, BELIEVED = 3
+cdef double MARGIN = 1.25, BELIEVED = 3
 # Outcomes may lie outside their range so far by this part of it, and by more after few rounds.
 cdef double WIDER = 0.2, WIDER_EARLY = 4
 # Forecasts that are nearer to each other, relative to their size, differ in their losses by rounding.
@@ -136,7 +137,9 @@ cdef class Budget:
         step = sqrt(error * error + left)
         return left / (error + step) if error > 0 else step - error
 
-    def spend(self, cnp.ndarray mixed: Floats, cnp.ndarray average: Floats, y: Floats | None) -> Floats:
+    def spend(
+        self, cnp.ndarray mixed: Floats, cnp.ndarray average: Floats, y: Floats | None, told: Floats | None = None
+    ) -> Floats:
         """Move forecasts of a mixture towards the average, in place; return θ of each row, and what that cost.
 
         Parameters
@@ -147,6 +150,9 @@ cdef class Budget:
             Those of the average.
         y
             The outcomes; None if losses are given.
+        told
+            The outcomes as they were told, where y has others in their place; by default the same. What they cost
+            is part of the totals, and what they cost more than with y, beyond the average, of j.
         """
         cdef Py_ssize_t t, rows = len(mixed)
         cdef cnp.ndarray made = np.empty((2, rows))
@@ -157,11 +163,24 @@ cdef class Budget:
         cdef const double* outcomes = NULL
         if y is not None:
             outcomes = <const double*> cnp.PyArray_DATA(<cnp.ndarray> y)
+        cdef const double* true = outcomes
+        if told is not None and outcomes != NULL:
+            true = <const double*> cnp.PyArray_DATA(<cnp.ndarray> told)
         for t in range(rows):
             trust[t] = self.theta(plain[t], said[t] - plain[t], outcomes == NULL)
             moved[t] = self.step(&said[t], plain[t], trust[t], outcomes[t] if outcomes != NULL else 0.0, outcomes == NULL)
+            if outcomes != NULL and true[t] != outcomes[t]:
+                self.put_back(said[t], plain[t], outcomes[t], true[t])
         self.cost.checked(0)
         return made
+
+    cdef void put_back(self, double said, double average, double y, double told) noexcept nogil:
+        """Count the outcome that was told, where another one was learned from in its place."""
+        cdef double own = self.loss_of(said, told, False) - self.loss_of(said, y, False)
+        cdef double plain = self.loss_of(average, told, False) - self.loss_of(average, y, False)
+        self.average += plain
+        self.moved += own
+        self.jump += max(0.0, own - plain)
 
     cdef double step(self, double* said, double average, double theta, double y, bint given) noexcept nogil:
         """Play a round: move the forecast towards the average; return what that cost."""

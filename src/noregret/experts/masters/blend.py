@@ -12,12 +12,13 @@ The average has most of the prior. It is that of the experts, weighted by their 
 named average, median and corrected, which ``noregret mix`` derives from the others.
 
 An absurd forecast, such as one with a misplaced decimal point, is set aside in its round: its
-expert counts as asleep (see ``noregret.base.plausible``).
+expert counts as asleep. In the place of an absurd outcome, the median of the forecasts is learned;
+the outcome counts in all losses (see ``noregret.base.plausible``).
 
 Promises. That of AdaHedge for each expert, with a prior of 0.47/n for it, 0.03, 0.05 and 0.15 for
 the mixtures and 0.3 for the average; to which is added what the mixture lost more than the expert,
 if it did, where a forecast was set aside or the mixture returned to the average. And for convex
-losses, the loss is at most 1.005 times that of the average, plus 4 % of its loss in the first ten
+losses, the loss is at most 1.008 times that of the average, plus 1 % of its loss in the first ten
 rounds, plus what it lost beyond these in the few rounds in which the outcome was not foreseen (see
 ``noregret.experts.engine.budget``).
 
@@ -62,6 +63,8 @@ LOG_SHARES = (0.2, 0.2, 0.01, 0.01)
 # Experts derived from others, which are not part of the average.
 DERIVED = frozenset(("average", "median", "corrected"))
 UNGUARDED = ("log", "zero-one")
+# Losses for which another number can take the place of an absurd outcome.
+MEASURED = ("square", "absolute", "quantile")
 # Rows that each of the three plays before the next does: few enough to stay in the cache.
 ROWS_PER_BLOCK = 2048
 
@@ -121,8 +124,9 @@ class Blend(Master):
                 " the largest $s_t$; $R$ is the mean loss of the mixture above the best of these in"
                 " a round, the largest such mean over the first rounds; $A_i$ is what the mixture"
                 " lost more than $i$ in rounds in which the forecast of $i$ was absurd and set"
-                " aside, and more than without"
-                " returning to the average, or 0 if that is negative"
+                " aside, in rounds with an absurd outcome (where $s_t$ is about the median of the"
+                " forecasts in its place) beyond what it would have with that median, and more"
+                " than without returning to the average, or 0 if that is negative"
             ),
             assumptions=(MIXED,),
             bound=promise,
@@ -131,18 +135,18 @@ class Blend(Master):
         Theorem(
             name="blend-average",
             quantity="loss",
-            formula=r"L_A \le 1.005\,L_{\mathrm{average}} + 0.04\,L_{\mathrm{average},10} + j",
-            plain="loss <= 1.005 times the loss of the average + 4 % of that in 10 rounds + j",
+            formula=r"L_A \le 1.008\,L_{\mathrm{average}} + 0.01\,L_{\mathrm{average},10} + j",
+            plain="loss <= 1.008 times the loss of the average + 1 % of that in 10 rounds + j",
             where=(
                 "$L_{\\mathrm{average},10}$ is the loss of the average in the first ten rounds; $j$"
                 " is the sum of what single rounds lost beyond these, among the rounds in which"
-                " the outcome was farther from the average than 1.5 times its largest error, or"
+                " the outcome was farther from the average than 1.25 times its largest error, or"
                 " outside the range of all outcomes before by more than a fifth of it, or for"
                 " other losses than the square loss the slope of the loss between the average and"
-                " the mixture was more than 1.5 times as large as in all rounds before; it is 0 if"
-                " there are none, and for the absolute and quantile losses, and ln 2 for the log"
-                " loss; the average is that of the experts awake, by their prior; losses below 0"
-                " count as 0 in the added terms"
+                " the mixture was more than 1.25 times as large as in all rounds before, or the"
+                " outcome was absurd; it is 0 if there are none, for the absolute and quantile"
+                " losses but for absurd outcomes, and ln 2 for the log loss; the average is that of"
+                " the experts awake, by their prior; losses below 0 count as 0 in the added terms"
             ),
             assumptions=(MIXED,),
             bound=lambda evidence: float(evidence.player._budget.limit),
@@ -231,6 +235,11 @@ class Blend(Master):
             "experts": float(held[M:].sum())
         }
 
+    @property
+    def outcomes_aside(self) -> int:
+        """The number of absurd outcomes, in whose place the median of the forecasts was learned."""
+        return int(self._guard.numbers["aside"]) if self._cost.name in MEASURED else 0
+
     def _new_budget(self) -> Budget:
         """Return a budget of which nothing is spent."""
         return Budget(self.loss, self.loss_parameter)
@@ -282,8 +291,9 @@ class Blend(Master):
         self, X: Floats, y: Floats | None, predictions: Floats | None, weights: Floats | None
     ) -> None:
         rows, n = X.shape
-        absurd = self._absurd(X, y)
+        absurd, wrong = self._absurd(X, y)
         forecasts, X = X, X if absurd is None else np.where(absurd, np.nan, X)
+        y, told = self._learned(X, y, wrong)
         table = np.empty((rows, n + M))
         table[:, M:] = X
         used = [None if weights is None else np.empty((rows, n)) for _ in self._mixtures]
@@ -298,8 +308,8 @@ class Blend(Master):
         self._round.play_rows(table, y, said, held)
         trust = moved = None
         if self._convex:
-            trust, moved = self._budget.spend(said, average, y)
-        self._count(absurd, forecasts, X, y, said, moved)
+            trust, moved = self._budget.spend(said, average, y, told)
+        self._count(absurd, forecasts, X, y, told, said, moved)
         if predictions is not None:
             predictions[:] = said
         if weights is not None and held is not None:
@@ -331,12 +341,29 @@ class Blend(Master):
         total = found.sum(axis=1, keepdims=True)
         return np.asarray(found / np.where(total > 0, total, 1.0))
 
-    def _absurd(self, X: Floats, y: Floats | None) -> Flags | None:
-        """Return which forecasts of a block are absurd; None if there are none."""
+    def _absurd(self, X: Floats, y: Floats | None) -> tuple[Flags | None, Flags | None]:
+        """Return which forecasts of a block are absurd, and which outcomes; None if none is."""
         if y is None or not self._guarded:
-            return None
-        found = self._guard.absurd(X, y, derived=self._derived)
-        return found if found.any() else None
+            return None, None
+        found, wrong = self._guard.judge(X, y, derived=self._derived)
+        measured = self._cost.name in MEASURED
+        return (
+            found if found.any() else None,
+            wrong if measured and wrong.any() else None,
+        )
+
+    def _learned(
+        self, X: Floats, y: Floats | None, wrong: Flags | None
+    ) -> tuple[Floats | None, Floats | None]:
+        """Return the outcomes to learn from, and those told; None if they are the same.
+
+        The median of the forecasts takes the place of an absurd outcome.
+        """
+        if wrong is None or y is None:
+            return y, None
+        learned = y.copy()
+        learned[wrong] = np.nanmedian(X[wrong], axis=1)
+        return learned, y
 
     def _count(
         self,
@@ -344,19 +371,29 @@ class Blend(Master):
         forecasts: Floats,
         X: Floats,
         y: Floats | None,
+        told: Floats | None,
         said: Floats,
         moved: Floats | None,
     ) -> None:
         """Add up what the mixture lost more than forecasts set aside, and by returning."""
         if moved is None and absurd is None:
             return
-        extra = None
-        if absurd is not None and y is not None:
+        extra, cost = None, self._cost.value
+        true = y if told is None else told
+        if told is not None and y is not None and moved is not None:
+            extra = np.full(X.shape, np.nan)
+            at = np.flatnonzero(y != told)
+            own, others = (
+                np.minimum(cost(each, told[at, None]), MAX_EXPERT_LOSS) - cost(each, y[at, None])
+                for each in (said[at, None], X[at])
+            )
+            extra[at] = moved[at, None] + own - others
+        if absurd is not None and true is not None:
             rows, columns = np.nonzero(absurd)
-            cost, extra = self._cost.value, np.full(X.shape, np.nan)
+            extra = np.full(X.shape, np.nan) if extra is None else extra
             with np.errstate(over="ignore"):
-                paid = np.minimum(cost(forecasts[rows, columns], y[rows]), MAX_EXPERT_LOSS)
-            extra[rows, columns] = cost(said[rows], y[rows]) - paid
+                paid = np.minimum(cost(forecasts[rows, columns], true[rows]), MAX_EXPERT_LOSS)
+            extra[rows, columns] = cost(said[rows], true[rows]) - paid
         charge(self._set_aside, X, np.zeros(len(X)) if moved is None else moved, extra)
 
     def learn_one(self, advice: Any, y: float) -> None:
@@ -436,7 +473,7 @@ class Blend(Master):
             raise
 
     def _take(self, arrays: dict[str, Any], numbers: dict[str, Any], names: list[str]) -> None:
-        if "budget/low" not in numbers:
+        if not {"budget/low", "guard/aside"} <= numbers.keys():
             raise ModelFileError(
                 "a blend of an earlier version: its weights followed another rule",
                 (

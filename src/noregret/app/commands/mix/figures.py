@@ -97,6 +97,9 @@ def result_of(mix: Mix, started: str, began: float) -> MixResult:
         left_out=() if roles is None else tuple(roles.left_out),
         open_rows=notes.open_rows,
         set_aside=set_aside(experts, notes.forecasts.tolist()),
+        outcomes_aside=sum(
+            getattr(series.game.player, "outcomes_aside", 0) for series in mix.series.values()
+        ),
         batches=batches_of(mix),
         waited=float(sum(series.game.waited for series in mix.series.values())),
     )

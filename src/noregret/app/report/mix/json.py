@@ -96,6 +96,7 @@ def data(result: MixResult) -> dict[str, Any]:
         "left_out": result.left_out,
         "no_forecasts": result.no_forecasts,
         "open_rows": result.open_rows,
+        "outcomes_aside": result.outcomes_aside,
         "batches": None
         if result.batches is None
         else {"count": result.batches, "added": result.waited},

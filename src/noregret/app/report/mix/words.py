@@ -278,6 +278,9 @@ def notes(result: MixResult) -> Iterator[tuple[str, str]]:
     if result.open_rows:
         rows = count(result.open_rows, "row")
         yield "pending", f"{rows} without an outcome: forecast, not learned from"
+    if result.outcomes_aside:
+        outcomes = count(result.outcomes_aside, "outcome")
+        yield "outcomes", f"{outcomes} far outside the others, and not foreseen: not learned from"
     if names := strange(result):
         dropped = ",".join(names)
         yield (
