@@ -3,7 +3,7 @@
     NOREGRET_DATA=FOLDER python tools/promise_table.py
 
 Each figure is a share of the loss: below 100%, a bound says more than that losses are not negative.
-The bound on the loss itself, by `auto-linear`, says something where it is below the best constant's.
+The bound on the loss, by `auto-linear`, says something where it is below the best constant's loss.
 """
 
 from __future__ import annotations
