@@ -14,6 +14,14 @@ from numpy.typing import NDArray
 from benchmarks._data import names, regression
 
 FOLDER = Path(tempfile.gettempdir()) / "noregret-benchmarks"
+
+
+def temporary_folder() -> tempfile.TemporaryDirectory[str]:
+    """Return a folder that is removed at the end."""
+    FOLDER.mkdir(exist_ok=True)
+    return tempfile.TemporaryDirectory(dir=FOLDER)
+
+
 TEXT_ROWS = 1_300_000  # more than 500 MB of text
 TABLE_ROWS = 1_000_000
 NONZEROS, FEATURES = 30, 50_000

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import subprocess
 import sys
-import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
@@ -19,7 +18,7 @@ from typing import NamedTuple
 import numpy as np
 
 from benchmarks._command import QUIET, missing, noregret_run
-from benchmarks._files import FOLDER
+from benchmarks._files import temporary_folder
 from benchmarks._harness import Failed, Row, duration, faster, skipped, three_digits
 
 PACKAGES = ("numpy", "river")
@@ -70,7 +69,7 @@ def run(quick: bool) -> Iterator[Row]:
     if reason := missing():
         yield skipped(work, reason)
         return
-    with tempfile.TemporaryDirectory(dir=FOLDER) as folder:
+    with temporary_folder() as folder:
         file = written(Path(folder) / "groups.csv", keys)
         peers = {
             name: cost([sys.executable, "-c", PEER.replace("MODEL", model), str(file)])

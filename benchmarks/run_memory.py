@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from benchmarks._command import LEARN_ONLY, LEARNER, QUIET, missing, noregret_run
-from benchmarks._files import FOLDER, csv_table, repeated, svmlight_text, vw_text
+from benchmarks._files import csv_table, repeated, svmlight_text, temporary_folder, vw_text
 from benchmarks._harness import Failed, Row, skipped
 
 PACKAGES = ("numpy",)
@@ -37,7 +37,7 @@ def run(quick: bool) -> Iterator[Row]:
         return
     for kind, (text, options) in KINDS.items():
         path = text(20_000) if quick else text()
-        with tempfile.TemporaryDirectory(dir=FOLDER) as folder:
+        with temporary_folder() as folder:
             size = 20_000_000 if quick else 1_000_000_000
             large = repeated(path, size, header=kind == "csv", into=Path(folder) / f"large.{kind}")
             command = noregret_run(large, "--format", kind, *options, *LEARNER, QUIET)

@@ -10,12 +10,11 @@ import importlib.util
 import os
 import subprocess
 import sys
-import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
 from benchmarks._command import QUIET, missing, noregret_run, runs
-from benchmarks._files import FOLDER
+from benchmarks._files import temporary_folder
 from benchmarks._harness import Row, duration, faster, race, skipped
 from benchmarks.groups import written
 
@@ -52,7 +51,7 @@ def spread(keys: int, rows: int) -> Iterator[Row]:
     if reason := missing():
         yield skipped(work, reason)
         return
-    with tempfile.TemporaryDirectory(dir=FOLDER) as folder:
+    with temporary_folder() as folder:
         file = written(Path(folder) / "scale.csv", keys, rows)
         command = noregret_run(file, "--target", "y", "--group", "key", QUIET)
         alone, one, two = race(

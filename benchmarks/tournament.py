@@ -8,14 +8,13 @@ with each learner, one after the other.
 from __future__ import annotations
 
 import os
-import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
 
 from benchmarks._command import LEARN_ONLY, QUIET, finish, missing, noregret, noregret_run, runs
-from benchmarks._files import FOLDER
+from benchmarks._files import temporary_folder
 from benchmarks._harness import Row, duration, faster, race, skipped
 
 PACKAGES = ("numpy",)
@@ -28,7 +27,7 @@ def run(quick: bool) -> Iterator[Row]:
     if reason := missing():
         yield skipped(work, reason)
         return
-    with tempfile.TemporaryDirectory(dir=FOLDER) as folder:
+    with temporary_folder() as folder:
         file = written(Path(folder) / "tournament.csv", rows)
         told = [file, "--target", "y", QUIET, LEARN_ONLY]
         grid = f"mondrian-forest:seed={','.join(map(str, SEEDS))}"
