@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 
 from noregret.base.numbers import brief
+from tests.app.mix.forecasts import csv, frame
 from tests.app.run.commands import done, refused
 
 NORTH = "g,y,a,b\nnorth,1,1,2\nsouth,2,3,4\nv,2,3,4\n"
@@ -196,3 +197,15 @@ def test_losses_have_the_names_of_the_errors_that_they_average(tmp_path: Path) -
         assert json.loads(done(*given, "--loss", name))["loss"]["name"] == loss
     pinball = json.loads(done(*given, "--loss", "pinball", "--quantile", "0.9"))
     assert pinball["loss"]["name"] == "quantile"
+
+
+def test_a_wrong_outcome_is_told(tmp_path: Path) -> None:
+    table = frame()
+    table.loc[50, "y"] = 1e5
+    file = csv(tmp_path, table)
+    said = " ".join(done("mix", file, "--target", "y").split())
+    assert "outcomes 1 outcome far outside the others, and not foreseen: not learned from" in said
+    made = json.loads(done("mix", file, "--target", "y", "--json"))
+    assert made["data"]["outcomes_aside"] == 1
+    for further in (("--learner", "boa"), ("--loss", "percentage")):
+        assert "far outside the others" not in done("mix", file, "--target", "y", *further)
