@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from noregret.echo import Canceller, demo_signals
+from noregret.echo import Canceller, demo_signals, room_response, voice
 from noregret.echo.engine.suppressor import Suppressor
+from noregret.echo.fixed import convolved
 from noregret.echo.measures import near_distortion
 from noregret.echo.postfilter import weights
 
@@ -108,3 +109,32 @@ def test_the_network_is_the_default_and_others_are_refused() -> None:
     assert Canceller(RATE).params["suppressor"] == "learned"
     with pytest.raises(ValueError, match="suppressor"):
         Canceller(RATE, suppressor="none")
+
+
+@pytest.mark.parametrize("fainter", [0.0, 8.0])
+def test_a_near_voice_that_talks_against_the_echo_from_the_start_is_kept(fainter: float) -> None:
+    for seed in (0, 1):
+        far, near = voice(8.0, RATE, seed), voice(8.0, RATE, 100 + seed, pitch=205.0)
+        near[: RATE // 2] = 0
+        near = convolved(near, room_response(RATE, 0.2, source=(3.0, 2.1, 1.1)))
+        echo = convolved(far, room_response(RATE, 0.3, delay=0.03))
+        echo *= np.std(near) / np.std(echo) * 10 ** (fainter / 20)
+        canceller = Canceller(RATE)
+        clean = canceller.process_many(far, 0.2 * (near + echo))
+        linear, after = (near_distortion(near, out, RATE) for out in (canceller.linear, clean))
+        assert after > linear - 0.5
+
+
+def test_when_the_near_voice_has_been_silent_the_residual_is_suppressed_again() -> None:
+    far, near = voice(12.0, RATE, 4), voice(12.0, RATE, 104, pitch=205.0)
+    near[4 * RATE :] = 0
+    echo = convolved(np.tanh(3 * far) / 3, room_response(RATE, 0.3, delay=0.03))
+    canceller = Canceller(RATE)
+    clean = canceller.process_many(far, 0.5 * (near + echo))
+    ratio = [
+        np.sum(clean[k * RATE : (k + 2) * RATE] ** 2)
+        / np.sum(canceller.linear[k * RATE : (k + 2) * RATE] ** 2)
+        for k in (2, 9)
+    ]
+    assert ratio[0] > 0.9
+    assert ratio[1] < 0.3

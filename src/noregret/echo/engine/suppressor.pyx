@@ -21,8 +21,13 @@ from noregret.echo.engine.delay cimport Store
 # With the weights of a network, that decides who speaks: every 10 ms or so it estimates which share of
 # each band is the near speaker, from ratios of the powers of the linear part's output, of the subtracted
 # echo, of the microphone and of the expected residual. So levels do not matter to it. While the near
-# speaker is heard, and shortly after, gains are a root of these shares; otherwise they are the least of
-# the network's and the rules', which remove noise as well where it hides behind an echo.
+# speaker is heard, and shortly after, gains are a root of these shares; otherwise they are the least of the
+# network's and the rules', which remove noise as well where it hides behind an echo.
+#
+# A moment is too short to tell a faint voice from the residual of a distorting loudspeaker, and gains
+# that come and go with every syllable cost more intelligibility than the residual does. So at first, and
+# while the near speaker takes part, weak evidence counts as a voice and nothing is suppressed; after some
+# seconds of the far end alone, strong evidence is needed.
 
 cdef extern from "minimum_phase.h" nogil:
     void noregret_exponential(const float* c, float* out, float* work, ptrdiff_t n)
@@ -78,13 +83,17 @@ PACES = {
     "least": 0.03,  # the smallest gain without near-end speech,
     "kept": 0.7,  # and with it
     # Of the network:
-    "forget": 0.997,  # the share of the loudest level kept per block
+    "fainter": 0.997,  # the share of the loudest level kept per block
     "climb": 0.05,  # dB per block by which the estimated noise rises
-    "lowest": 0.02,  # the smallest gain
+    "lowest": 0.05,  # the smallest gain
     "faint": 1e-4,  # the subtracted echo, relative to the output, at which gains are half as deep
-    "sure": 0.5,  # the share of the near speaker in a frame above which it is heard, noise left out:
+    "sure": 0.75,  # the share of the near speaker in a frame above which it is heard, noise left out,
+    "unsure": 0.1,  # and while that takes part:
     "steep": 20.0,  # slope of that probability, in logits,
     "hold": 0.985,  # and the share of it kept per block as it falls
+    "notice": 0.006,  # the share of that probability by which the near speaker takes part, per block,
+    "forget": 0.996,  # the share of that kept per block as it falls,
+    "enough": 0.5,  # and that from which nothing is suppressed
     "hum": 20.0,  # multiple of a band's lowest power that may be noise,
     "murmur": 0.25,  # and the share of all power that is added to what exceeds it
     "mild": 0.5,  # exponent of the network's gains while the near speaker is heard
@@ -121,8 +130,9 @@ cdef class Suppressor:
     cdef noregret_noise hiss
     cdef readonly ptrdiff_t block, hop
     cdef ptrdiff_t bins, bands, turn, turns
-    cdef double rise, quantile, pace, offset, loudest, level, forget, climb, usual, spread, release, presence
-    cdef double bold, shy, band, least, kept, sure, steep, hold, hum, murmur
+    cdef double rise, quantile, pace, offset, loudest, level, fainter, climb, usual, spread, release, presence
+    cdef double bold, shy, band, least, kept, sure, steep, hold, hum, murmur, unsure, deep, deepest
+    cdef double notice, forget, enough, lately
     cdef float smooth, fade, steady, low, faint, lowest, mild
     cdef bint learned, denoise
     cdef Store store
@@ -173,12 +183,14 @@ cdef class Suppressor:
         self.smooth, self.fade, self.offset = t["smooth"] ** hops, t["fade"] ** hops, t["offset"] * DECIBEL
         self.usual, self.spread = t["usual"] * DECIBEL, t["spread"] * DECIBEL
         self.release = t["release"] ** hops
-        self.forget, self.climb = t["forget"] ** hops, t["climb"] * hops * DECIBEL
+        self.fainter, self.climb = t["fainter"] ** hops, t["climb"] * hops * DECIBEL
         self.bold, self.shy, self.band = log(t["bold"]), log(t["shy"]), t["band"] * DECIBEL
-        self.least, self.kept, self.steady = log(t["least"]), log(t["kept"]), t["steady"] ** hops
-        self.lowest, self.faint, self.mild = t["lowest"], t["faint"], t["mild"]
-        self.sure, self.steep, self.hold = t["sure"], t["steep"], t["hold"] ** hops
-        self.hum, self.murmur = t["hum"], t["murmur"]
+        self.kept, self.steady = log(t["kept"]), t["steady"] ** hops
+        self.deep = self.least = log(t["least"])
+        self.deepest, self.lowest, self.faint = log(t["lowest"]), t["lowest"], t["faint"]
+        self.sure, self.unsure, self.steep, self.hold = t["sure"], t["unsure"], t["steep"], t["hold"] ** hops
+        self.notice, self.forget, self.enough = 1 - (1 - t["notice"]) ** hops, t["forget"] ** hops, t["enough"]
+        self.hum, self.murmur, self.mild = t["hum"], t["murmur"], t["mild"]
         self.plan = noregret_fourier_new(2 * self.hop, 1)
         if self.plan == NULL:
             raise MemoryError("no memory for the transforms")
@@ -189,7 +201,7 @@ cdef class Suppressor:
         if denoise:
             self.listen(t, hops, rate)
         self.cut(rate)
-        self.presence = 1 if self.learned else 0
+        self.presence = self.lately = 1 if self.learned else 0
         self.share = np.full(self.bands, t["share"] * DECIBEL)
         self.passed = self.passing = True
 
@@ -375,7 +387,7 @@ cdef class Suppressor:
             most += self.left_power[k] + self.echo_power[k]
             whole += self.mic_power[k]
         self.loudest = max(self.loudest, most)
-        self.level = max(self.forget * self.level, whole)
+        self.level = max(self.fainter * self.level, whole)
         for b in range(self.bands):
             self.band_left[b] = self.band_echo[b] = self.band_mic[b] = QUIET * self.loudest + 1e-30
             for k in range(self.edges[b], self.edges[b + 1]):
@@ -385,7 +397,11 @@ cdef class Suppressor:
             left += self.band_weight[b] * self.band_left[b]
             expected += self.band_weight[b] * exp(self.share[b] + self.offset) * self.band_echo[b]
         excess = log(left / expected)
-        near = self.ask(left) if self.learned else self.likely(excess - self.usual)
+        if self.learned:
+            near = self.ask(left)
+            self.take_part(near)
+        else:
+            near = self.likely(excess - self.usual)
         release = self.hold if self.learned else self.release
         self.presence = near if near > self.presence else release * self.presence + (1 - release) * near
         step = max(excess, 0.) / self.rise
@@ -410,6 +426,16 @@ cdef class Suppressor:
         self.passing = self.low > <float> 0.999
         if not self.passing:
             self.causal()
+
+    cdef void take_part(self, double near) noexcept nogil:
+        """Note whether the near speaker is heard; limit the depth of gains if that speaker was lately."""
+        cdef double part
+        if near > self.lately:
+            self.lately += self.notice * (near - self.lately)
+        else:
+            self.lately *= self.forget
+        part = max(0., 1 - self.lately / self.enough)
+        self.least, self.lowest = part * self.deep, <float> exp(part * self.deepest)
 
     cdef inline double likely(self, double above) noexcept nogil:
         """Return the probability of near-end speech, given the level above the usual one."""
@@ -456,7 +482,7 @@ cdef class Suppressor:
         is the weighted power of the bands.
         """
         cdef ptrdiff_t k, b
-        cdef double echo, sound, whole = self.murmur * left, near = 0
+        cdef double echo, sound, sure, whole = self.murmur * left, near = 0
         cdef float part
         for b in range(self.bands):
             self.compare(b)
@@ -473,7 +499,8 @@ cdef class Suppressor:
             b = min(<ptrdiff_t> part, self.bands - 2)
             part -= b
             self.net_gain[k] = self.band_gain[b] + part * (self.band_gain[b + 1] - self.band_gain[b])
-        return 1 / (1 + exp(-self.steep * (near / whole - self.sure)))
+        sure = self.sure + self.lately * (self.unsure - self.sure)
+        return 1 / (1 + exp(-self.steep * (near / whole - sure)))
 
     cdef void blend(self) noexcept nogil:
         """Combine the network's gains with the rules'."""
