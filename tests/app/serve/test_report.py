@@ -62,8 +62,8 @@ def served(place: Path, x: Any, y: Any, learner: Any) -> tuple[str, str, str]:
 
 def test_the_report_leads_with_whether_it_helped(tmp_path: Path) -> None:
     draw = np.random.default_rng(1)
-    x = draw.normal(size=200) / 4
-    line, noise, jumps = 2 * x, draw.normal(size=200), np.repeat(draw.normal(size=20), 10)
+    x = draw.normal(size=100) / 4
+    line, noise, jumps = 2 * x, draw.normal(size=100), np.repeat(draw.normal(size=10), 10)
     helping, words, good = served(tmp_path, x, line, noregret.Vaw())
     assert helping == "HELPED"
     assert "the best constant" in words
@@ -80,9 +80,9 @@ def test_the_report_leads_with_whether_it_helped(tmp_path: Path) -> None:
     assert headline == "HELPED"
     assert "with the most frequent one" in words
     assert (
-        served(tmp_path, x, (draw.random(200) < 0.5).tolist(), noregret.Perceptron())[0] != "HELPED"
+        served(tmp_path, x, (draw.random(100) < 0.5).tolist(), noregret.Perceptron())[0] != "HELPED"
     )
-    for y in (np.ones(200), line[:1]):
+    for y in (np.ones(20), line[:1]):
         headline, _, page_of_it = served(tmp_path, x[: len(y)], y, noregret.Vaw())
         assert headline == "NOTHING TO COMPARE"
         assert "badge good" not in page_of_it
