@@ -158,6 +158,19 @@ def test_old_labels_are_removed_and_restarts_stay_exact(tmp_path: Path) -> None:
         assert again.metrics()["loss"] == pytest.approx(plain.total_loss, rel=1e-12)
 
 
+def test_predictions_before_the_first_label_that_is_kept_are_certified(tmp_path: Path) -> None:
+    """No label is removed, so that nothing may be missing."""
+    with Service(nr.Nlms(), tmp_path / "s.db", snapshot_every=3, retain=1) as service:
+        for name in ("a", "b"):
+            service.predict(example(1), id=name)
+        service.answer_many([Request("learn", str(k), example(k), k) for k in range(3)])
+        service.label("a", 2)
+        found = service.certificate()
+        service.export(tmp_path / "rows.jsonl")
+    assert found.data.rounds == 4
+    assert nr.verify(found, tmp_path / "rows.jsonl", target="y").confirmed
+
+
 def test_old_predictions_with_a_recent_label_are_kept(tmp_path: Path) -> None:
     """The time to live of a prediction is over, but the journal retains its label."""
     now, store = [0.0], tmp_path / "s.db"

@@ -10,7 +10,6 @@ from __future__ import annotations
 import os
 import struct
 from contextlib import suppress
-from io import FileIO
 from pathlib import Path
 from zlib import crc32
 
@@ -19,6 +18,7 @@ from noregret.errors import NoRegretError
 ENDING = "-acknowledged"
 # The number of the last entry, the seal of its block, and a checksum of both with its bytes.
 RECORD, CHECKSUM = struct.Struct("<q16sI"), 4
+FLAGS = os.O_RDWR | os.O_CREAT | getattr(os, "O_BINARY", 0)
 
 
 class Acknowledged:
@@ -37,7 +37,7 @@ class Acknowledged:
         real = os.path.realpath(path)  # beside which SQLite has its log
         self.log, self.path = Path(f"{real}-wal"), Path(f"{real}{ENDING}")
         self.entry = -1
-        self._file: FileIO | None = None
+        self._file: int | None = None
 
     def check(self, entry: int, seal: bytes) -> None:
         """Raise an error if entries that were acknowledged are missing in a journal.
@@ -60,14 +60,14 @@ class Acknowledged:
             f"{what}: its log was lost, damaged, or left out of a copy",
             (
                 f"put {self.log.name} back beside it",
-                f"to go on without these entries, or from a backup, delete {self.path.name}",
+                f"delete {self.path.name} to go on without these entries, as from an older backup",
             ),
         )
 
     def begin(self, entry: int, seal: bytes) -> None:
         """Begin with the last entry of a journal, and keep the file open."""
         try:
-            self._file = FileIO(self.path, "r+" if self.path.exists() else "w+")
+            self._file = os.open(self.path, FLAGS, 0o666)
             self.write(entry, seal)
         except OSError as error:
             raise NoRegretError(f"{self.path} cannot be written ({error.strerror})") from None
@@ -87,15 +87,24 @@ class Acknowledged:
         """Write the last entry, which is on disk."""
         if self._file is not None and entry != self.entry:
             record = RECORD.pack(entry, seal, 0)[:-CHECKSUM]
-            self._file.seek(0)
-            self._file.write(record + crc32(record).to_bytes(CHECKSUM, "little"))
+            os.lseek(self._file, 0, os.SEEK_SET)
+            os.write(self._file, record + crc32(record).to_bytes(CHECKSUM, "little"))
             self.entry = entry
 
     def close(self) -> None:
         """Remove the file if SQLite's log is gone: all is in the file of the journal then."""
         if self._file is not None:
-            self._file.close()
-            self._file = None
+            self.release()
             if not self.log.exists():
                 with suppress(OSError):
                     self.path.unlink(missing_ok=True)
+
+    def release(self) -> None:
+        """Close the file, and leave it."""
+        if self._file is not None:
+            os.close(self._file)
+            self._file = None
+
+    def __del__(self) -> None:
+        """Close the file of a service that was not closed, as SQLite does with its own."""
+        self.release()

@@ -81,11 +81,19 @@ class Protocol(HttpToolsProtocol):
     upgrades = False
     # The request that the application answers, or has answered last.
     answering: Any = None
+    # Whether the client will send nothing more, but may await an answer.
+    at_end = False
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Begin."""
         super().connection_made(transport)
         self.since = self.loop.time()
+
+    def eof_received(self) -> bool:  # type: ignore[override]
+        """Return whether the connection stays open: for the answer to a request under way."""
+        answers = type(self.cycle) is Pending and not self.cycle.more_body
+        self.at_end = answers and self.scheme == "http"  # TLS has no half-closed connections
+        return self.at_end and not self.cycle.response_complete
 
     def connection_lost(self, exc: Exception | None) -> None:
         """End: there is no one to answer the request under way, and those that wait behind it."""
@@ -278,7 +286,7 @@ class Protocol(HttpToolsProtocol):
         if pending.disconnected or self.transport.is_closing():
             return
         headers.append((b"content-length", b"%d" % len(body)))
-        self.write(status, headers, body, pending.keep_alive)
+        self.write(status, headers, body, pending.keep_alive and not self.at_end)
         self.on_response_complete()
 
     def write(self, status: int, headers: list[Header], body: bytes, keep_alive: bool) -> None:
