@@ -2,13 +2,36 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from noregret.errors import NoRegretError
+
+if TYPE_CHECKING:
+    from noregret.streams.options import Options
 
 
 class ServiceError(NoRegretError):
     """A request that a service refuses."""
 
     status = 400
+
+
+class OtherRows(ServiceError):
+    """Raised for a learner that prepares raw rows otherwise than the one in the journal.
+
+    Parameters
+    ----------
+    kept
+        The options of the one in the journal; None if it takes features, not raw rows.
+    cure, file
+        As for ``NoRegretError``.
+    """
+
+    def __init__(self, kept: Options | None, cure: str, *, file: str) -> None:
+        what = "takes features, not raw rows" if kept is None else "takes raw rows"
+        how = " ".join(kept.transforms()) if kept is not None else ""
+        super().__init__(f"its model {what}{how and f' ({how})'}", cure, file=file)
+        self.kept = kept
 
 
 class Conflict(ServiceError):

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from noregret.base.model_file import dumps, loads
 from noregret.errors import NoRegretError
 from noregret.service.contenders import Contenders
-from noregret.service.errors import ServiceError
+from noregret.service.errors import OtherRows, ServiceError
 from noregret.service.journal import Journal
 from noregret.service.models import NO_KEY, START, Models
 from noregret.service.scoring import begun, is_python_loss, preparation_of, state_of
@@ -73,14 +73,16 @@ def check_same(given: Learner, learner: Learner, path: str) -> None:
             "use another store, or name no learner to resume",
             file=path,
         )
-    if preparation_of(given) != preparation_of(learner):
-        how = "prepares raw rows by other options, or not at all"
-        raise ServiceError(f"its model {how}", "give the options that it began with", file=path)
     if state_of(given) != state_of(learner):
         began = f"a model trained before, for {learner.rounds:,} rounds"
         began = began if learner.rounds else "an untrained model"
         cure = "give the same, or name no learner to resume; another model takes another store"
         raise ServiceError(f"it began with {began}", cure, file=path)
+    if preparation_of(given) != preparation_of(learner):
+        prepare = learner._entry.prepare
+        kept = None if prepare is None else prepare.options
+        other = "one without streams.prepared" if kept is None else "these to streams.prepared"
+        raise OtherRows(kept, f"name no learner to resume, or give {other}", file=path)
 
 
 def time_to_live(journal: Journal, given: float | None) -> float | None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import random
+import re
+import tomllib
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +14,7 @@ import pytest
 
 import noregret as nr
 from noregret.app.cli.app import run
+from noregret.app.commands.serve.configuration import Model
 from noregret.base.model_file import described
 from noregret.service import Service
 from noregret.service.errors import ServiceError
@@ -129,10 +132,63 @@ def test_a_store_keeps_how_its_rows_are_prepared(tmp_path: Path) -> None:
         assert "remark:not late" in service.models.get("Oslo").features
         assert "remark:not late" in service.contenders.models["newer"].get("Oslo").features
     for other in (nr.Nlms(), prepared(nr.Nlms(), text="note")):
-        with pytest.raises(ServiceError, match="prepares raw rows by other options"):
+        with pytest.raises(ServiceError, match=r"takes raw rows \(text=remark missing=indicator\)"):
             Service(other, tmp_path / "s.db")
     with Service(prepared(nr.Nlms(), text="remark"), tmp_path / "s.db") as service:
         assert "remark:not late" in service.learner.features
+
+
+@pytest.mark.parametrize(
+    ("begun", "told"),
+    [
+        ({}, "give --raw (in the file: rows = {})"),
+        (
+            {"text": "remark", "drop": ["a b", "c"]},
+            "give --raw --text remark --drop 'a b' --drop c"
+            ' (in the file: rows = { text = "remark", drop = ["a b", "c"] })',
+        ),
+        ({"missing": "stop"}, 'give rows = { missing = "stop" } in a configuration file'),
+        (None, "leave out --raw and other options of rows (in the file: rows)"),
+    ],
+)
+def test_other_options_of_rows_are_told_those_of_the_store(
+    begun: dict[str, Any] | None, told: str, tmp_path: Path
+) -> None:
+    """And what is told opens the store, as does no learner at all."""
+    store = str(tmp_path / "s.db")
+    Model(store, "nlms", rows=begun).open().close()
+    for other in (None, {}, {"text": "remark"}, {"dates": "dmy"}):
+        if other == begun:
+            continue
+        with pytest.raises(ServiceError) as error:
+            Model(store, "nlms", rows=other).open()
+        resume = f"{told}, or leave out the learner to resume: noregret serve --store {store}"
+        assert str(error.value).endswith(resume)
+    if found := re.search(r"rows = \{.*\}", told):
+        assert tomllib.loads(found[0].removesuffix(")"))["rows"] == begun
+    Model(store, "nlms", rows=begun).open().close()
+    Model(store).open().close()
+
+
+def test_a_refused_row_names_the_option_of_the_server(tmp_path: Path) -> None:
+    server = Server(tmp_path, "--learner", "nlms", "--raw", "--store", "s.db")
+    assert server.post(f"{HERE}/learn", {"x": {"temp": 3.5}, "y": 1.0})[0] == 200
+    status, found = server.post(f"{HERE}/learn", {"x": {"temp": "warm"}, "y": 1.0})
+    line = json.dumps({"x": {"temp": "warm"}, "y": 1.0}).encode()
+    batch = server.call("POST", f"{HERE}/learn", line, Content_Type=NDJSON)[1]
+    assert server.end() == 0
+    assert status == 422
+    assert json.loads(batch)["detail"] == found["detail"]
+    assert found["detail"] == (
+        "round 2: field 'temp' holds text, not numbers as in earlier rows: take its values as names"
+        ' (a new store with --categories temp, or rows = { categories = "temp" } in the'
+        " configuration file), or drop it (a new store with --drop temp, or"
+        ' rows = { drop = "temp" } in the configuration file)'
+    )
+    server = Server(tmp_path, "--learner", "nlms", "--categories", "temp", "--store", "new.db")
+    for value in (3.5, "warm"):
+        assert server.post(f"{HERE}/learn", {"x": {"temp": value}, "y": 1.0})[0] == 200
+    assert server.end() == 0
 
 
 def test_a_clone_takes_raw_rows_too() -> None:

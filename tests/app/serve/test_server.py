@@ -16,6 +16,7 @@ import pytest
 
 import noregret as nr
 from noregret.app.cli.app import run
+from noregret.app.cli.commands.serve import learned_by
 from noregret.app.commands.serve.desk import Desk
 from noregret.app.commands.serve.interface import described
 from noregret.app.commands.serve.keys import Keys, new_key, stanza
@@ -255,6 +256,42 @@ def test_keys_allow_what_they_say(tmp_path: Path) -> None:
         assert b'"other"' not in text
         assert b"models/other" not in text
     assert b'["default"]' in server.call("GET", "/openapi.json", Authorization=bearer)[1]
+    assert server.end() == 0
+
+
+def test_a_trained_model_says_how_many_rows_it_has_learned(tmp_path: Path) -> None:
+    learner = nr.Nlms()
+    for k in range(1200):
+        learner.learn_one({"a": k % 3}, k % 5)
+    learner.save(tmp_path / "old.model")
+    server = Server(tmp_path, "--model", "old.model", "--store", "s.db")
+    assert "Nlms(), trained on 1,200 rows in old.model, 0 labels learned since, " in server.said
+    assert server.post(f"{HERE}/learn", {"x": {"a": 1.0}, "y": 1.0})[0] == 200
+    assert server.end() == 0
+    with nr.Service(None, tmp_path / "s.db") as service:
+        assert learned_by(service, None) == "trained on 1,200 rows before, 1 label learned since"
+    with nr.Service(nr.Nlms(), tmp_path / "new.db") as service:
+        assert learned_by(service, None) == "0 labels learned"
+
+
+def test_a_key_for_metrics_reads_them_and_changes_nothing(tmp_path: Path) -> None:
+    key, digest = new_key()
+    (tmp_path / "serve.toml").write_text(
+        '[models.default]\nlearner = "nlms"\nstore = "a.db"\n'
+        f'[[keys]]\nname = "prometheus"\ndigest = "{digest}"\nmay = ["metrics"]\n'
+    )
+    server = Server(tmp_path, "--config", "serve.toml")
+    bearer = f"Bearer {key}"
+    assert server.call("GET", "/metrics")[0] == 401
+    status, text, _ = server.call("GET", "/metrics", Authorization=bearer)
+    assert status == 200
+    assert b'noregret_predictions_total{model="default"} 0' in text
+    example = {"id": "a", "x": {"a": 1.0}, "y": 1.0}
+    for action, names in (("predict", "x"), ("label", "y"), ("learn", "xy")):
+        body = {"id": "a"} | {name: example[name] for name in names}
+        assert server.post(f"{HERE}/{action}", body, Authorization=bearer)[0] == 403
+    for page in ("certificate", "rows", "watch", "report"):
+        assert server.call("GET", f"{HERE}/{page}", Authorization=bearer)[0] == 403
     assert server.end() == 0
 
 

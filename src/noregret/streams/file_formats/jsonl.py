@@ -418,7 +418,7 @@ class JsonlReading(TableReading):
                     Use("categories", [name], "take its values as names ({})"),
                     Use("drop", [name], "drop it ({})"),
                 )
-                what = f"field {name!r} holds {kind}, not {held} as in the lines before it"
+                what = f"field {name!r} holds {kind}, not {held} as in earlier rows"
                 raise BadExample(what, cures)
         self.kinds = kinds | before
 

@@ -189,8 +189,9 @@ def listen(given: Namespace, what: Configuration) -> None:
         )
     )
     for name, service in services.items():
-        words = f"{service.models.fresh!r}, {service.labels:,} labels learned"
-        print(f"model {name}: {words}, journal {service.journal.path}", file=sys.stderr)
+        learned = learned_by(service, what.models[name].model)
+        words = f"{service.models.fresh!r}, {learned}, journal {service.journal.path}"
+        print(f"model {name}: {words}", file=sys.stderr)
     for name, feed in feeds:
         print(f"model {name}: source {feed.address.shown}", file=sys.stderr)
         feed.start()
@@ -207,6 +208,16 @@ def listen(given: Namespace, what: Configuration) -> None:
     finally:
         for _, feed in feeds:
             feed.stop()
+
+
+def learned_by(service: Service, file: str | None) -> str:
+    """Return how much a model has learned: here, and before, in the file that was given."""
+    count, before = service.labels, service.fresh.rounds
+    learned = f"{count:,} label{'' if count == 1 else 's'} learned"
+    if not before:
+        return learned
+    where = "before" if file is None else f"in {file}"
+    return f"trained on {before:,} row{'' if before == 1 else 's'} {where}, {learned} since"
 
 
 def opened(what: Configuration) -> tuple[dict[str, Service], dict[str, str], list[Any]]:

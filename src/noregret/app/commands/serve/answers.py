@@ -11,6 +11,7 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 
 from noregret import service as served
+from noregret.app.commands.serve.row_options import worded
 from noregret.errors import NoRegretError
 from noregret.service.errors import ServiceError
 
@@ -73,7 +74,11 @@ TITLES = {
 def problem_of(error: Exception) -> dict[str, Any]:
     """Return an error as problem details (RFC 9457)."""
     status = status_of(error)
-    detail = error.detail if isinstance(error, HTTPException) else str(error)
+    detail = str(error)
+    if isinstance(error, HTTPException):
+        detail = error.detail
+    elif isinstance(error, NoRegretError):
+        detail = worded(error)
     if status == 500:
         detail = "the error is in the log of the server"
     return {"type": "about:blank", "title": TITLES[status], "status": status, "detail": detail}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import shlex
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -11,11 +12,13 @@ from pathlib import Path
 from typing import Any
 
 from noregret.app.commands.serve.keys import PREFIX, SCOPES, Key
+from noregret.app.commands.serve.row_options import settings_of
 from noregret.base.model_file import load
 from noregret.base.registry import built, find
 from noregret.errors import NoRegretError, WrongUsage
 from noregret.linear.learner import Learner
 from noregret.service.database import is_address
+from noregret.service.errors import OtherRows
 from noregret.service.service import Service
 from noregret.streams import prepared
 
@@ -111,6 +114,16 @@ class Model:
             )
         try:
             return Service(given, self.store, ttl=self.ttl, retain=self.retain)
+        except OtherRows as error:
+            rows = "leave out --raw and other options of rows (in the file: rows)"
+            if error.kept is not None:
+                rows = f"give {settings_of(error.kept)}"
+            resume = "or leave out the learner to resume"
+            if not is_address(self.store):
+                resume += f": noregret serve --store {shlex.quote(self.store)}"
+            raise OtherRows(
+                error.kept, f"{rows}, {resume}", file=error.file or self.store
+            ) from None
         except (TypeError, ValueError) as error:
             if isinstance(error, NoRegretError):
                 raise

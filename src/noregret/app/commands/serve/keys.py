@@ -15,7 +15,9 @@ from typing import NamedTuple
 from noregret.service.errors import ServiceError
 
 PREDICT, LABEL, ADMIN = "predict", "label", "admin"
-SCOPES = (PREDICT, LABEL, ADMIN)
+# The metrics, which any key for all models may see, and nothing else.
+METRICS = "metrics"
+SCOPES = (PREDICT, LABEL, ADMIN, METRICS)
 PREFIX = "sha256:"
 # In place of a model, where a key for some model is enough.
 ANY = "\0"
@@ -102,7 +104,7 @@ class Key(NamedTuple):
     models
         The models that it is for; empty for all.
     may
-        What it allows: of ``predict``, ``label`` and ``admin``.
+        What it allows: of ``predict``, ``label``, ``admin`` and ``metrics``.
     rate
         Examples per second; None for the rate of the server.
     """
