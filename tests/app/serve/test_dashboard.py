@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import http.client
 import json
 import re
@@ -16,8 +17,9 @@ from typing import Any
 import pytest
 
 import noregret as nr
+from noregret.app.commands.serve.desk import Desk
 from noregret.app.commands.serve.insight import members_of, standing_of
-from noregret.app.commands.serve.watching import earlier
+from noregret.app.commands.serve.watching import Watch, earlier
 from tests.app.serve.running import Server
 from tests.thorough import THOROUGH, sized
 
@@ -70,6 +72,21 @@ def test_figures_are_streamed(server: Server) -> None:
     assert (now["predictions"], now["labels"], now["pending"]) == (2, 1, 1)
     assert [key["key"] for key in now["keys"]] == ["Oslo"]
     assert server.call("GET", "/models/other/watch")[0] == 404
+
+
+def test_the_first_key_is_shown_at_once(tmp_path: Path) -> None:
+    async def main() -> None:
+        desk = Desk(nr.Service(nr.Nlms(), tmp_path / "s.db"))
+        watch = Watch(desk)
+        watch.watchers = 1  # a dashboard is open
+        await watch.sample()
+        assert watch.now["keys"] == []
+        await desk.do(lambda: desk.service.learn({"a": 1.0}, 2.0, key="Oslo"))
+        await watch.sample()
+        assert [(each["key"], each["labels"]) for each in watch.now["keys"]] == [("Oslo", 1)]
+        desk.close()
+
+    asyncio.run(main())
 
 
 def test_samples_go_on_after_a_restart(tmp_path: Path) -> None:
@@ -150,3 +167,4 @@ def test_it_works_in_a_browser(server: Server, tmp_path: Path) -> None:
     )  # fmt: skip
     assert ">live<" in done.stdout
     assert "<polyline" in done.stdout
+    assert "<b>0</b><span>labels came late</span>" in done.stdout

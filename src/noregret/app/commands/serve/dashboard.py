@@ -16,7 +16,7 @@ h1{font-size:1.4rem;margin:0}h2{font-size:1rem;margin:0 0 6px}
 #state{color:var(--soft)}#state.bad{color:var(--red)}
 select,input,button{font:inherit;color:inherit;background:var(--card);border:1px solid var(--line);
   border-radius:6px;padding:2px 8px}
-.cards{display:grid;grid-template-columns:repeat(auto-fit,minmax(150px,1fr));gap:12px;margin:18px 0}
+.cards{display:flex;flex-wrap:wrap;gap:12px;margin:18px 0}.cards>*{flex:1 1 max(140px,22%)}
 .card,.chart,.wide{background:var(--card);border:1px solid var(--line);border-radius:10px;
   padding:12px 14px;min-width:0}
 .card b{display:block;font-size:1.5rem;font-variant-numeric:tabular-nums}
@@ -34,7 +34,7 @@ SCRIPT = """
 const $ = id => document.getElementById(id), F = {time: 0};
 ["predictions", "labels", "pending", "loss", "late_labels", "delay", "mistakes"]
   .forEach((name, k) => F[name] = k + 1);
-let samples = [], reading = null, last = null;
+let samples = [], reading = null, last = null, facts = {};
 const number = v => v == null || !isFinite(v) ? "–" :
   Math.abs(v) >= 1000 || Number.isInteger(v) ? Math.round(v).toLocaleString("en") :
   v.toPrecision(3);
@@ -158,7 +158,7 @@ const percent = share => share == null ? "–" : (100 * share).toFixed(1) + "%";
 function show(now) {
   last = now;
   $("charts").hidden = false;
-  const late = now.labels ? (100 * now.late_labels / now.labels).toFixed(0) + "%" : "–";
+  const late = now.late_labels, share = percent(now.labels ? late / now.labels : null);
   const refused = Object.values(now.refused).reduce((a, b) => a + b, 0);
   $("cards").replaceChildren(
     card(number(now.predictions), "predictions"), card(number(now.labels), "labels learned"),
@@ -168,7 +168,9 @@ function show(now) {
     now.rmse == null ? card(number(now.mean_loss), "mean loss of all served predictions")
                      : card(number(now.rmse), "RMSE of all served predictions"),
     ...regret(now), ...drift(now),
-    card(late, "of labels came late"), card(number(refused), "requests refused"));
+    card(number(late), (late == 1 ? "label" : "labels") + " came late" +
+      (share == "–" || share == "0.0%" ? "" : ", " + share)),
+    card(number(refused), "requests refused"));
   $("learner").textContent = now.learner;
   draw("requests", [
     {points: series("predictions", "time"), colour: "var(--blue)"},
@@ -209,6 +211,7 @@ async function begin() {
       return;
     }
     if (!answer.ok) throw new Error(found.detail);
+    facts = found;
     $("model").replaceChildren(...Object.keys(found).map(name => new Option(name)));
     $("model").hidden = false;
     watch();
@@ -223,12 +226,17 @@ async function watch() {
   const mine = reading = new AbortController(), name = $("model").value;
   const here = "models/" + encodeURIComponent(name);
   samples = [], last = null;
+  $("learner").textContent = facts[name].learner; // until the first figures come
+  $("cards").replaceChildren(card(number(facts[name].rounds), "labels learned"),
+    card(number(facts[name].pending), "pending labels"));
   $("report").hidden = Boolean(key); // a link sends no key
   $("report").href = here + "/report";
   try {
     const answer = await ask(here + "/watch", {signal: mine.signal});
     if (answer.status == 401 || answer.status == 403) $("sign-in").hidden = false;
     if (!answer.ok) throw new Error((await answer.json()).detail);
+    $("state").textContent = "waiting for the first figures";
+    $("state").className = "";
     const reader = answer.body.pipeThrough(new TextDecoderStream()).getReader();
     let text = "";
     for (;;) {

@@ -59,8 +59,10 @@ class Watch:
         """Take a sample, and wake up those who wait."""
         service = self.desk.service
         found = await self.desk.do(service.metrics)
-        if self.count % KEYS_EVERY == 0 and self.watched:
+        due = self.count % KEYS_EVERY == 0
+        if self.watched and (due or not self.keys):  # the first key is shown at once
             self.keys = await self.desk.do(lambda: service.keys(MAX_KEYS))
+        if self.watched and due:
             await self.insight.refresh()
         self.count += self.watched
         figures = (float(found.get(name, math.nan)) for name in FIGURES)
