@@ -45,7 +45,7 @@ document.addEventListener("DOMContentLoaded", () => {
   if (!document.querySelector("h1")) {
     const heading = document.createElement("h1");
     heading.textContent = "Search";
-    document.querySelector("article, main, body")?.prepend(heading);
+    (document.querySelector("article") ?? document.body).prepend(heading);
   }
   for (const each of document.querySelectorAll("table.stacks")) named(each);
   focusScrolled();
