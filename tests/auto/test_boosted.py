@@ -186,7 +186,9 @@ def test_bins_of_many_columns_stay_as_few_as_a_tree_can_count() -> None:
         learner.set_state(arrays, numbers, names)
 
 
-@pytest.mark.parametrize("what", ["left", "feature", "edges", "counts", "x", "rows", "next"])
+@pytest.mark.parametrize(
+    "what", ["left", "feature", "value", "edges", "counts", "x", "fitted", "rows", "next"]
+)
 def test_a_state_that_makes_no_sense_is_refused(what: str) -> None:
     X, y = curves(6, 200)
     learner = auto()
@@ -199,8 +201,10 @@ def test_a_state_that_makes_no_sense_is_refused(what: str) -> None:
         arrays["boosted.edges"][:2] = 1, 0
     elif what == "counts":
         arrays["boosted.counts"][0] = 64
-    elif what == "x":
-        arrays["boosted.x"][0] = 1e39
+    elif what == "value":
+        trees[0, 0] = -1e308
+    elif what in ("x", "fitted"):
+        arrays[f"boosted.{what}"][0] = 1e39
     else:
         numbers[f"boosted.{what}"] += 1
     with pytest.raises((ValueError, nr.NoRegretError)):

@@ -30,7 +30,7 @@ def test_a_period_is_found_by_itself(period: int) -> None:
     learner = auto()
     said = played(learner, alone(y), y)
     assert learner.engine.season == period
-    assert f"period of {period} rounds" in learner.describe()
+    assert f"those of {period} rounds before" in learner.describe()
     late = slice(3 * period + 50, None)
     blind = played(auto(recent=False), alone(y), y)
     assert ((said - y)[late] ** 2).mean() < 0.5 * ((blind - y)[late] ** 2).mean()

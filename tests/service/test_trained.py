@@ -10,7 +10,7 @@ import pytest
 
 import noregret as nr
 from noregret.app.cli.app import run as command
-from noregret.base.model_file import digest_of, dumps, load, loads
+from noregret.base.model_file import described, digest_of, dumps, load, loads, write
 from noregret.errors import CertificateError, NoRegretError
 from noregret.service import Service, ServiceError
 from noregret.streams import prepared
@@ -134,6 +134,27 @@ def test_a_start_may_not_be_hidden_where_no_theorem_tells_of_it(tmp_path: Path) 
     assert nr.verify(certificate, tmp_path / "rows.jsonl", start=start).confirmed
     hidden = nr.verify(replace(certificate, start=None), tmp_path / "rows.jsonl", start=start)
     assert [line.name for line in hidden.failed] == ["learner.start"]
+
+
+def test_a_start_that_hides_the_loss_after_it_is_refused(tmp_path: Path) -> None:
+    """A model that says it learned nothing, or has a loss that swallows what is added to it."""
+    rows = [({"a": k % 3}, k % 2) for k in range(20)]
+    header, arrays = described(trained(nr.WidrowHoff(), 20))
+    numbers = header["numbers"]
+    odds: list[tuple[dict[str, Any], str]] = [
+        ({"rounds": 0}, "has learned nothing"),
+        ({"loss_sum": (1e18).hex(), "loss_rest": (0.0).hex()}, "cannot be told"),
+    ]
+    for odd, why in odds:
+        rounds = odd if "rounds" in odd else {}
+        write(tmp_path / "odd", header | rounds | {"numbers": numbers | odd}, arrays)
+        start = load(tmp_path / "odd")
+        certificate = nr.play(start.copy(), rows).certificate()
+        with pytest.raises(CertificateError, match=why):
+            nr.verify(certificate, rows, start=start)
+    start = trained(nr.WidrowHoff(), 20)
+    certificate = nr.play(start.copy(), rows).certificate()
+    assert nr.verify(certificate, rows, start=start).confirmed
 
 
 def test_keys_start_from_the_model_and_are_evicted(tmp_path: Path) -> None:

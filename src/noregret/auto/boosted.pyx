@@ -27,6 +27,8 @@ cdef enum:
     SILENT_ROUNDS = 96         # that it has learned before it takes part
 # The unit of outcomes, in ranges of those before, and the most that count.
 cdef double UNIT_RANGES = 1.25, MAX_UNITS = 1e15
+# The most that trees may say in a state: sums of fits to such outcomes stay far below.
+cdef double MAX_SAID = 1e18
 NUMBERS = ("features", "rows", "next", "rounds", "fits", "bin_at")
 
 
@@ -186,6 +188,8 @@ cdef class Boosted:
         })
         if (np.abs(arrays["x"]) > 2e38).any() or (np.abs(arrays["edges"]) > 4e38).any() or np.abs(arrays["outcomes"]).max(initial=0) > MAX_UNITS:
             raise ValueError("the rows of boosted trees are out of range")
+        if np.abs(arrays["fitted"]).max(initial=0) > MAX_SAID or np.abs(arrays["trees"][::4]).max(initial=0) > MAX_SAID:
+            raise ValueError("what boosted trees say is out of range")
         checked_edges(arrays["edges"].reshape(p, -1), arrays["counts"])
         trees = checked_trees(arrays["trees"].reshape(NOREGRET_BOOST_TREES, -1, 4), p)
         b = noregret_boost_sized(NULL, p, noregret_boost_room(rows))

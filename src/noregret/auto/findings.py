@@ -234,11 +234,11 @@ def words_of(bank: Bank | ClassBank, name_of: Callable[[int], str]) -> str:
     if gain is not None and gain > least:
         told.append(f"Recent outcomes help: they reduce the loss by {gain:.0%}.")
     elif gain is not None and seeing_weight(bank) >= 10 * MIN_DIFFERENCE:
-        told.append("Recent outcomes carry a little information that the features do not.")
+        told.append("Recent outcomes help little, if at all.")
     elif gain is not None:
         told.append("Recent outcomes do not help to predict the next one.")
     if season := getattr(bank, "season", 0):
-        told.append(f"Outcomes repeat with a period of {season} rounds.")
+        told.append(f"Outcomes resemble those of {season} rounds before.")
     if bank.delay:
         latest = f"{bank.delay:,} outcomes were" if bank.delay > 1 else "outcome was"
         told.append(

@@ -98,8 +98,8 @@ class Roles:
                 raise NoRegretError(
                     f"column {name!r} holds {kinds[name]}",
                     (
-                        Use("drop", [name], "drop it ({})"),
                         Use("categories", [name], "take its values as names ({})"),
+                        Use("drop", [name], "drop it ({})"),
                     ),
                     file=where,
                     feature=name,
@@ -326,7 +326,7 @@ def kind_of(column: Any) -> str:
         return DATE
     if types.is_timestamp(column):
         return TIME if column.tz is None else ZONED
-    return f"{column} values"
+    return "times of day" if types.is_time(column) else f"{column} values"
 
 
 def encoded(table: Any, roles: Roles) -> Table:

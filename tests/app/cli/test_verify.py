@@ -126,7 +126,7 @@ def test_wrong_usage_ends_with_2(folder: Path) -> None:
         ("d.csv", b"sun,sold\n1,2,3\n", "d.csv, line 2: 3 values, but there are 2 columns"),
         ("d.csv", b"sun,sun,sold\n1,2,3\n", "two columns are called 'sun'"),
         ("d.csv", b"sun,sold\n1,\xff\n\xc3\xa4\xc3\xa4", "line 2: column 'sold': not UTF-8 text"),
-        ("d.csv", b"sun,sold\n10:30:00,3\n", "holds time32[s] values: give the data that the"),
+        ("d.csv", b"sun,sold\n10:30:00,3\n", "holds times of day: give the data that the"),
         ("d.csv", b"sun,sold\n", "there are no examples in it"),
         ("d.csv", b"sun,sold\n1,\n", "d.csv, line 2: the outcome is missing"),
         ("d.csv", b"sun,sold\n,1\n", "d.csv, line 2: column 'sun' is empty"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -47,6 +48,9 @@ ECHO = "echo"
 UNTRAINED = (
     "it is about a learner that was a trained model at the start, and a new one rejects these rows"
 )
+LEAVE_START_OUT = Use("start", text="leave {} out")
+# A game's loss is told to this accuracy; no loss at all to this value.
+TOLD = 1e-9
 GIVE_START = Use("start", ..., "give the file of that model ({})")
 
 
@@ -144,6 +148,8 @@ def verified(
         if stated.start is None or start is not None:
             raise
         raise CertificateError(UNTRAINED, GIVE_START) from error
+    if start is not None:
+        check_loss_since(game.loss, learner.total_loss)
     with np.errstate(all="ignore"):  # stated weights may be huge
         return compared(contents, replay_of(stated, game, target, data))
 
@@ -223,7 +229,21 @@ def started(
             f"it is about {learner!r}, and the model to start from is {model!r}",
             "give the model that it started from",
         )
+    if not model.rounds:
+        raise CertificateError("the model to start from has learned nothing", LEAVE_START_OUT)
     return model
+
+
+def check_loss_since(loss: float, total: float) -> None:
+    """Refuse a model to start from whose own loss is so large that what comes after is lost in it.
+
+    The loss of the game is the difference of the sums after and before it.
+    """
+    if not math.ulp(total) <= TOLD * (loss or 1.0):
+        raise CertificateError(
+            f"the model to start from comes to a loss of {total:.3g}, beside which that of the game"
+            " cannot be told"
+        )
 
 
 def check_further(stated: Certificate, learner: Any) -> None:
