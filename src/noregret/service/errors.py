@@ -29,8 +29,7 @@ class OtherRows(ServiceError):
 
     def __init__(self, kept: Options | None, cure: str, *, file: str) -> None:
         what = "takes features, not raw rows" if kept is None else "takes raw rows"
-        how = " ".join(kept.transforms()) if kept is not None else ""
-        super().__init__(f"its model {what}{how and f' ({how})'}", cure, file=file)
+        super().__init__(f"its model {what}", cure, file=file)
         self.kept = kept
 
 

@@ -81,8 +81,10 @@ def check_same(given: Learner, learner: Learner, path: str) -> None:
     if preparation_of(given) != preparation_of(learner):
         prepare = learner._entry.prepare
         kept = None if prepare is None else prepare.options
-        other = "one without streams.prepared" if kept is None else "these to streams.prepared"
-        raise OtherRows(kept, f"name no learner to resume, or give {other}", file=path)
+        other = "give one without streams.prepared"
+        if kept is not None:
+            other = f"give streams.prepared the same options: {' '.join(kept.transforms())}"
+        raise OtherRows(kept, f"name no learner to resume, or {other}", file=path)
 
 
 def time_to_live(journal: Journal, given: float | None) -> float | None:
