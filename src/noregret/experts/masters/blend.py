@@ -235,11 +235,6 @@ class Blend(Master):
             "experts": float(held[M:].sum())
         }
 
-    @property
-    def outcomes_aside(self) -> int:
-        """The number of absurd outcomes, in whose place the median of the forecasts was learned."""
-        return int(self._guard.numbers["aside"]) if self._cost.name in MEASURED else 0
-
     def _new_budget(self) -> Budget:
         """Return a budget of which nothing is spent."""
         return Budget(self.loss, self.loss_parameter)
@@ -497,6 +492,13 @@ class Blend(Master):
         budget.set_state(own(numbers, "budget"))
         self._guard, self._set_aside, self._budget = guard, np.array(aside), budget
         self._round.experts = list(names)
+
+
+def outcomes_aside(player: object) -> int:
+    """Return the number of absurd outcomes in whose place the median of forecasts was learned."""
+    if not isinstance(player, Blend) or player._cost.name not in MEASURED:
+        return 0
+    return int(player._guard.numbers["aside"])
 
 
 def own(things: dict[str, Any], name: str | None = None) -> dict[str, Any]:

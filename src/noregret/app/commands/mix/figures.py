@@ -16,6 +16,7 @@ from noregret.app.results.mix import Convex, Expert, MixResult, Stretch
 from noregret.app.results.run import Outlook
 from noregret.base.params import plain
 from noregret.errors import NoRegretError
+from noregret.experts.masters.blend import outcomes_aside
 from noregret.hindsight.proofs.answer import USUAL
 from noregret.proof.game.table_game import plus
 from noregret.proof.record.moment import Curve
@@ -97,9 +98,7 @@ def result_of(mix: Mix, started: str, began: float) -> MixResult:
         left_out=() if roles is None else tuple(roles.left_out),
         open_rows=notes.open_rows,
         set_aside=set_aside(experts, notes.forecasts.tolist()),
-        outcomes_aside=sum(
-            getattr(series.game.player, "outcomes_aside", 0) for series in mix.series.values()
-        ),
+        outcomes_aside=sum(outcomes_aside(series.game.player) for series in mix.series.values()),
         batches=batches_of(mix),
         waited=float(sum(series.game.waited for series in mix.series.values())),
     )
