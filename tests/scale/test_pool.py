@@ -1,6 +1,7 @@
 """Workers: results in order, whatever becomes of the processes."""
 
 import gc
+import sys
 import time
 import weakref
 from collections.abc import Iterator
@@ -8,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from noregret.errors import BadExample, NoRegretError
-from noregret.scale import Pool, Processes, give_back
+from noregret.errors import BadExample, NoRegretError, on_command_line
+from noregret.scale import Pool, Processes, RayCluster, give_back
 from noregret.scale.pool import name_of
 from tests.scale import tasks
 
@@ -18,6 +19,34 @@ from tests.scale import tasks
 def pool() -> Iterator[Pool]:
     with Processes(2, patience=1.0) as found:
         yield found
+
+
+def test_a_cluster_that_does_not_start_is_told_in_words(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ray raises a bare exception if the machine is too slow."""
+
+    class Slow:
+        ended = False
+
+        @staticmethod
+        def is_initialized() -> bool:
+            return False
+
+        @staticmethod
+        def init(*given: object, **options: object) -> None:
+            raise Exception("The current node timed out during startup. Why: load.\nMore.")
+
+        @classmethod
+        def shutdown(cls) -> None:
+            cls.ended = True
+
+    monkeypatch.setitem(sys.modules, "ray", Slow)
+    with pytest.raises(NoRegretError, match="Ray did not start: The current node") as told:
+        RayCluster("local")
+    assert Slow.ended
+    said = on_command_line(told.value)
+    assert "\n" not in said
+    assert "try again when the machine is less busy, or " in said
+    assert said.endswith("processes of this machine: --workers 2")
 
 
 def placed(folder: Path) -> list[tuple[str, int]]:

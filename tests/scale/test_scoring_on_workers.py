@@ -30,6 +30,23 @@ def test_workers_predict_the_same_bytes(
     assert len(found[0]) > 10_000
 
 
+def test_a_model_that_cannot_predict_is_refused_before_workers_start(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A cluster may take a minute to start."""
+
+    def started(*given: object) -> None:
+        raise AssertionError("workers were started")
+
+    path, models = write_csv(table(), tmp_path / "rows.csv"), tmp_path / "models"
+    done("run", path, "--target", "sold", "--group", "shop", "--model", models, "--quiet")
+    monkeypatch.setattr("noregret.scale.pool_of", started)
+    for workers in (("--workers", "2"), ("--cluster", "local")):
+        assert "Groups.load reads it" in refused("predict", models, path, *workers)
+        said = refused("predict", tmp_path / "none", path, *workers)
+        assert "No such file or directory" in said
+
+
 def test_a_bad_row_is_named_and_skipped_as_in_one_process(
     tmp_path: Path, small_parts: None, capfd: pytest.CaptureFixture[str]
 ) -> None:

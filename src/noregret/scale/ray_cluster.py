@@ -7,12 +7,17 @@ import socket
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
-from noregret.errors import WrongUsage, foreign
+from noregret.errors import NoRegretError, Use, WrongUsage, foreign
 from noregret.scale.give_back import carried_out
 from noregret.scale.pool import PATIENCE, Pool, WorkerLost
 
 T = TypeVar("T")
 R = TypeVar("R")
+# What to do where Ray does not start.
+NOT_STARTED = (
+    "try again when the machine is less busy",
+    Use("workers", 2, "share the work among processes of this machine: {}"),
+)
 # Seconds within which the machine of an address answers.
 CONNECT_SECONDS = 10.0
 
@@ -48,6 +53,10 @@ class RayCluster(Pool):
             except (ConnectionError, ValueError) as error:
                 what = f"no Ray cluster answers at {address!r}: {foreign(error)}"
                 raise WrongUsage(what, "‘local’ starts one on this machine") from None
+            except Exception as error:  # Ray raises it bare, as if it has no time to start
+                with contextlib.suppress(Exception):
+                    self.ray.shutdown()
+                raise NoRegretError(f"Ray did not start: {foreign(error)}", NOT_STARTED) from None
         count = workers or int(self.ray.cluster_resources().get("CPU", 1))
         super().__init__(count, patience)
         self.remote = self.ray.remote(max_retries=0)(call)

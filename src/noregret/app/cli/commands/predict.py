@@ -40,17 +40,16 @@ def predict(given: Namespace) -> None:
     if workers.are_asked(given):
         from noregret.app.commands.run import spread_scoring  # noqa: F401  (workers start with it)
     try:
-        with workers.workers_of(given) as pool:
-            score(
-                model,
-                data,
-                given.predictions,
-                format=given.format,
-                missing=missing,
-                on_error=given.on_error,
-                pool=pool,
-                folder=given.work_folder,
-            )
+        score(
+            model,
+            data,
+            given.predictions,
+            format=given.format,
+            missing=missing,
+            on_error=given.on_error,
+            workers=lambda: workers.workers_of(given),
+            folder=given.work_folder,
+        )
     except ModelFileError as error:
         if any(map(is_model, data)):
             raise WrongUsage(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, nullcontext
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -12,7 +13,7 @@ from numpy.typing import NDArray
 
 from noregret.app.commands.outputs import Outputs
 from noregret.app.commands.run import predictions
-from noregret.app.commands.run.model_reading import opened
+from noregret.app.commands.run.model_reading import Opened, opened
 from noregret.app.results.run import MAX_REPORTED_ROWS
 from noregret.base.numbers import clean
 from noregret.errors import NoRegretError, on_command_line
@@ -37,16 +38,23 @@ def score(
     format: str | None,
     missing: str | None,
     on_error: str,
-    pool: Pool | None = None,
+    workers: Callable[[], AbstractContextManager[Pool | None]] = nullcontext,
     folder: str | None = None,
 ) -> None:
-    """Write the predictions of a model for some data, by workers if a pool is given.
+    """Write the predictions of a model for some data.
 
-    ``folder`` is one that all workers can use, for intermediate files.
+    ``workers`` starts those that share the work, if any, once the model is known to be usable, as
+    that may take long. ``folder`` is one that all of them can use, for intermediate files.
     """
     found = opened(model, data, format=format, missing=missing, mixtures=True, on_error=on_error)
+    Outputs(predictions=path).check([model, *found.stream.paths])
+    with workers() as pool:
+        write_scores(found, path, pool, folder)
+
+
+def write_scores(found: Opened, path: str | None, pool: Pool | None, folder: str | None) -> None:
+    """Write the predictions of a model, by workers if a pool is given."""
     learner, stream = found.learner, found.stream
-    Outputs(predictions=path).check([model, *stream.paths])
     reading = stream.reading(learning=False)
     found.restore(reading)
     if learner._caveat is not None:
