@@ -79,17 +79,25 @@ def bases_refused(block: Block) -> NoRegretError:
     ).at(block.place_of(row))
 
 
+class TextOutcomes(NoRegretError):
+    """Outcomes are text where they must be numbers; ``several`` if there are over two."""
+
+    several = False
+
+
 def text_refused(block: Block, target: str | None, loss: str = "") -> NoRegretError:
     """Return the error for text where outcomes must be numbers; ``loss`` chooses one of classes."""
     cure = "choose the positive class"
     cure += f" and a loss of classes, as in {{}} {loss}" if loss else ", as in {}"
     counts = counted(block)
     listed = " or ".join(map(repr, list(counts)[:MAX_SHOWN]))
-    return NoRegretError(
+    error = TextOutcomes(
         f"the target {target!r} holds text ({listed}, …)",
         Use("positive", likely_positive(counts), cure),
         file=block.place_of(0).file if len(block) else None,
     )
+    error.several = len(counts) > 2
+    return error
 
 
 def counted(block: Block, rows: int | None = MAX_COUNTED) -> Counter[str]:

@@ -213,6 +213,18 @@ def test_verify_advises_no_option_that_it_has_not(tmp_path: Path) -> None:
         assert "give the data that the certificate was made from" in said
 
 
+def test_a_learner_of_numbers_advises_what_to_do_with_several_classes(tmp_path: Path) -> None:
+    path = tmp_path / "data.csv"
+    path.write_text("a,city\n" + "1,Oslo\n2,Bergen\n3,Rome\n" * 4)
+    said = refused("run", path, "--target", "city", "--learner", "nlms")
+    assert "as in --positive Oslo, or use --learner auto-classes for several classes" in said
+    done("run", path, "--target", "city", "--learner", "auto-classes", "--no-hindsight")
+    path.write_text("a,city\n" + "1,Oslo\n2,Bergen\n3,Oslo\n" * 4)
+    said = refused("run", path, "--target", "city", "--learner", "nlms")
+    assert "--positive Bergen" in said
+    assert "auto-classes" not in said
+
+
 @pytest.mark.parametrize("value", ["yes", "it is", "'"])
 def test_a_positive_value_in_json_lines_can_be_pasted(value: str, tmp_path: Path) -> None:
     path = tmp_path / "data.jsonl"

@@ -17,7 +17,7 @@ from noregret.app.results import DEFAULT_LEARNER
 from noregret.errors import BadLabel, NoRegretError
 from noregret.linear.learner import is_of_classes
 from noregret.streams.block import only
-from noregret.streams.class_labels import as_text, counted, likely_positive
+from noregret.streams.class_labels import TextOutcomes, as_text, counted, likely_positive
 from noregret.streams.columns import is_number
 
 if TYPE_CHECKING:
@@ -182,7 +182,9 @@ def different(y: Floats, most: int = 3) -> list[float]:
 
 
 def explain(error: NoRegretError, choice: Choice | None) -> None:
-    """Add a cure to an error about a third class, if the first rows suggested two."""
+    """Add a cure to an error about classes: several, or a third if the first rows suggested two."""
+    if isinstance(error, TextOutcomes) and error.several:
+        error.cures += (f"use --learner {CLASS_LEARNER} for several classes",)
     if choice is None or not choice.labels or not isinstance(error, BadLabel):
         return
     if choice.positive is None or is_number(choice.positive):

@@ -34,7 +34,7 @@ from noregret.app.results.run import MAX_REPORTED_ROWS, Result, Skipped, skipped
 from noregret.base.compiled.machine import keep_freed_memory
 from noregret.base.locks import Locks
 from noregret.base.registry import built, find
-from noregret.errors import BadExample, NoRegretError, tell
+from noregret.errors import NoRegretError, tell
 from noregret.hindsight.proofs.answer import USUAL, Limits
 from noregret.linear.learner import is_of_classes
 from noregret.proof.game.game import Game
@@ -295,7 +295,7 @@ class Run:
             return self.finish(started)
         except BaseException as error:
             self.reading.close()
-            if isinstance(error, BadExample):
+            if isinstance(error, NoRegretError):
                 explain(error, self.choice)
             if isinstance(error, NoRegretError) and self.answers is not None and self.rounds:
                 self.finish(started)
