@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import csv
+import errno
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -17,6 +19,7 @@ import pytest
 
 import noregret as nr
 from noregret.app.cli.commands.tournament import parsed
+from noregret.base.locks import Lock
 from noregret.errors import WrongUsage
 from noregret.scale.work_folder import PREFIX
 from tests.app.run.commands import command, done, refused
@@ -77,14 +80,102 @@ def test_a_certificate_is_confirmed_from_the_data(tmp_path: Path) -> None:
     file, proof = write_rows(tmp_path / "rows.csv"), tmp_path / "c.json"
     done("tournament", file, *FIELD, "--quiet", "--certificate", proof)
     assert "CONFIRMED" in done("tournament", file, *FIELD, "--confirm", proof)
-    ended = command("tournament", file, *FIELD[:-4], "--target", "sold", "--confirm", proof)
-    assert ended.code == 1
-    assert "NOT CONFIRMED" in ended.out
+    said = refused("tournament", file, *FIELD[:-4], "--target", "sold", "--confirm", proof)
+    assert "NOT CONFIRMED" in said
+    assert "here 2 (auto, vaw)" in said
     first, row, *rest = Path(file).read_text().splitlines()
     Path(file).write_text("\n".join([first, row.replace("1", "2"), *rest]))
     ended = command("tournament", file, *FIELD, "--confirm", proof)
     assert ended.code == 1
     assert "data.digest" in ended.out
+
+
+@pytest.mark.parametrize("name", ["f.csv", "f.parquet"])
+def test_a_certificate_of_another_game_on_the_forecasts_is_refused(
+    tmp_path: Path, name: str
+) -> None:
+    """The certificate names target, columns and master: those are the tournament's, or refused."""
+    file, table, proof = write_rows(tmp_path / "rows.csv"), tmp_path / name, tmp_path / "c.json"
+    field = ("--learner", "auto", "--learner", "nlms", "--target", "sold")
+    done("tournament", file, *field, "--forecasts", table, "--quiet")
+    plain = ("--no-average", "--no-correct", "--quiet", "--certificate", proof)
+    for args, why in (
+        (("--target", "nlms", "--all-columns"), "its target is nlms, here sold"),
+        (("--target", "sold", "--drop", "auto"), "read with drop=auto, missing=asleep, here with"),
+        (("--target", "sold", "--learner", "ml-poly"), "its master is ml-poly, here blend"),
+        (("--target", "sold", "--loss", "absolute"), "loss of its master is absolute, here square"),
+    ):
+        done("mix", table, *args, *plain)
+        assert why in refused("tournament", file, *field, "--confirm", proof)
+    done("mix", table, "--target", "sold", "--no-average", "-q", "--certificate", proof)
+    said = refused("tournament", file, *field, "--confirm", proof)
+    assert "3 experts (auto, corrected, nlms), here 2 (auto, nlms)" in said
+    done("run", file, "--target", "sold", "--learner", "vaw", "-q", "--certificate", proof)
+    said = refused("tournament", file, *field, "--confirm", proof)
+    assert "it is about vaw, which does not mix forecasts" in said
+    # Parameters of the master that were given are those of the certificate.
+    master = ("--master", "fixed-share:share=0.05")
+    done("tournament", file, *field, *master, "--quiet", "--certificate", proof)
+    assert "CONFIRMED: every" in done("tournament", file, *field, *master, "--confirm", proof)
+    other = refused("tournament", file, *field, "--master", "fixed-share", "--confirm", proof)
+    assert "share of its master is 0.05, here" in other
+
+
+def test_the_files_of_a_tournament_are_locked_from_the_start(tmp_path: Path) -> None:
+    file = write_rows(tmp_path / "rows.csv")
+    for kind in ("forecasts", "predictions"):
+        path = str(tmp_path / f"{kind}.csv")
+        lock = Lock(path)
+        try:
+            said = refused("tournament", file, *FIELD, f"--{kind}", path)
+        finally:
+            lock.release()
+        assert f"{kind}.csv: in use by another run" in said
+        assert not os.path.exists(path)
+    assert not list(tmp_path.glob(".*"))
+
+
+def test_a_lock_that_finds_no_room_names_the_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Errors without a file name would be taken for those of standard output."""
+    file, usual = write_rows(tmp_path / "rows.csv"), os.write
+
+    def full(descriptor: int, contents: bytes) -> int:
+        if contents == f"{os.getpid()}\n".encode():
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        return usual(descriptor, contents)
+
+    monkeypatch.setattr(os, "write", full)
+    said = refused("tournament", file, *FIELD, "--certificate", tmp_path / "c.json")
+    assert said == f"noregret: {tmp_path / 'c.json'}: {os.strerror(errno.ENOSPC)}\n"
+    assert not list(tmp_path.glob(".*"))
+
+
+def test_diverging_learners_are_no_alternative(tmp_path: Path) -> None:
+    """Where they spoil the average and the median, the others' average is compared too."""
+    rng = np.random.default_rng(1)
+    X = rng.uniform(0, [30, 10], size=(300, 2))
+    y = X @ [3, -2] + rng.normal(0, 3, 300)
+    rows = [f"{a:.3f},{b:.3f},{c:.3f}" for (a, b), c in zip(X, y, strict=True)]
+    file, table, page = (tmp_path / name for name in ("d.csv", "f.csv", "report.html"))
+    file.write_text("\n".join(["a,b,y", *rows]))
+    rates = ("--target", "y", "--learner", "gradient-descent:rate=0.01,0.1,0.3")
+    asked = (*rates, "--learner", "auto", "--forecasts", table)
+    text = " ".join(done("tournament", file, *asked, "--report", page).split())
+    assert "DID NOT HELP" in text
+    assert "auto, the only learner that did not stop" in text
+    assert "the best learner in hindsight" not in text
+    # The legend of the report has the weights of the table.
+    legend = re.findall(r"<span>([^<]*)</span><b>([^<]*)</b>", page.read_text())
+    assert {name for name, weight in legend if weight == "100%"} == {"auto"}
+    assert {weight for name, weight in legend if "rate=" in name and "%" in weight} == {"0%"}
+    found = json.loads(done("tournament", file, *asked, "--learner", "vaw", "--json"))
+    said = columns(table)
+    errors = (floats(said["auto"]) + floats(said["vaw"])) / 2 - floats(said["y"])
+    assert found["steady"]["total"] == pytest.approx(np.sum(errors**2), rel=1e-9)
+    text = done("tournament", file, *asked, "--learner", "vaw")
+    assert "average of the learners that did not stop" in " ".join(text.split())
 
 
 def test_absurd_learners_are_no_achievement(tmp_path: Path) -> None:
@@ -104,6 +195,11 @@ def test_absurd_learners_are_no_achievement(tmp_path: Path) -> None:
     assert "than vaw, the best learner in hindsight." in text
     # The certificate is about the forecasts, and the message for other data says so.
     assert "--forecasts wrote" in " ".join(command("verify", proof, file).out.split())
+    Path(file).write_text("a,b,sold\n1,2,3\n,,4\n")
+    said = refused("verify", proof, file)
+    assert "line 3: every expert is asleep" in said
+    assert "the certificate is about experts; its data are a table of forecasts" in said
+    assert "--forecasts wrote, or ‘noregret tournament … --confirm’" in said
 
 
 def test_the_report_tells_the_figures_of_every_learner(tmp_path: Path) -> None:

@@ -67,9 +67,13 @@ class Lock:
                 file=path,
             )
         self.descriptor = descriptor
-        os.truncate(descriptor, 0)
-        os.write(descriptor, f"{os.getpid()}\n".encode())
         self.release = weakref.finalize(self, release, self.file, descriptor)
+        try:
+            os.truncate(descriptor, 0)
+            os.write(descriptor, f"{os.getpid()}\n".encode())
+        except OSError as error:  # such as a full disk: name the user's file
+            self.release()
+            raise type(error)(error.errno, os.strerror(error.errno or 0), path) from error
 
     def attempt(self) -> int | None:
         """Return the lock file, open and locked, or None."""

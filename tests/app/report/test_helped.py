@@ -199,3 +199,15 @@ def test_commands_lead_with_it(tmp_path: Path) -> None:
     prices.write_text("a,b\n" + "1.1,0.9\n0.9,1.1\n" * 10)
     uniform = done("portfolio", prices, "--learner", "uniform-rebalanced")
     assert uniform.splitlines()[2].startswith(SAME)
+
+
+def test_few_rounds_are_too_few_to_tell(tmp_path: Path) -> None:
+    """Whatever the command: with 10 rounds it compares."""
+    pairs = ["1,4,1", "2,3,2", "3,2,3", "4,1,5", "5,9,5"]
+    prices = ["1.1,0.9", "0.9,1.2"]
+    for rounds, few in ((2, True), (9, True), (10, False)):
+        rows = table(tmp_path / "r.csv", "a,b,y", *(pairs * 2)[:rounds])
+        held = table(tmp_path / "p.csv", "a,b", *(prices * 5)[:rounds])
+        for args in (("mix", rows, "--target", "y"), ("run", rows, "--target", "y")):
+            assert ("too few to tell" in lead_of(*args)) == few
+        assert ("too few to tell" in lead_of("portfolio", held)) == few

@@ -7,11 +7,14 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from noregret.app.report.certificate.verdict import KEPT, Mood, Verdict
+from noregret.base.numbers import count
 
 HELPED, SAME, WORSE = "HELPED", "NO DIFFERENCE", "DID NOT HELP"
 UNKNOWN, HOLDS = "NOTHING TO COMPARE", "BOUND HOLDS"
 # Ratios nearer to 1 are called no difference.
 CLOSE = 1e-3
+# With fewer rounds, a difference is chance.
+MIN_ROUNDS = 10
 
 
 class Plain(NamedTuple):
@@ -29,18 +32,23 @@ class Plain(NamedTuple):
     words: str
 
 
-def helped(found: Iterable[Plain]) -> Verdict | None:
+def helped(found: Iterable[Plain], rounds: int | None = None) -> Verdict | None:
     """Return whether a result is better than every alternative; None if there is none.
 
-    One that is no better than some alternative did not help, whatever the others.
+    One that is no better than some alternative did not help, whatever the others. ``rounds`` are
+    those that were compared, if they are counted: few of them show nothing.
 
     >>> helped([Plain(0.5, "50% less error than the mean"), Plain(2.0, "twice the last value's")])
     Verdict(mood='poor', headline='DID NOT HELP', words="Twice the last value's, but 50% less error\
  than the mean.", theorem='', promise='', share=None)
+    >>> helped([Plain(0.5, "50% less error than the mean")], rounds=2).headline
+    'NOTHING TO COMPARE'
     """
     compared = list(found)
     if not compared:
         return None
+    if rounds is not None and rounds < MIN_ROUNDS:
+        return unknown(f"{count(rounds, 'round')}: too few to tell whether it helps.")
     better = [one for one in compared if one.ratio < 1 - CLOSE]
     worse = [one for one in compared if one.ratio > 1 + CLOSE]
     same = [one for one in compared if one not in better and one not in worse]

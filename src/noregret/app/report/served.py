@@ -44,9 +44,9 @@ def helped_by(certificate: Certificate, told: Iterable[tuple[Any, float]]) -> Ve
         return unknown("All labels are the same.")
     if certificate.loss.mistakes is not None:
         wrong = certificate.loss.mistakes / certificate.data.rounds
-        return helped(against_classes(labels, wrong))
+        return helped(against_classes(labels, wrong), len(labels))
     if certificate.loss.name == "square":
-        return helped(against_numbers(labels, [loss for _, loss in pairs]))
+        return helped(against_numbers(labels, [loss for _, loss in pairs]), len(labels))
     return unknown(f"No plain alternative is known for the {clean(certificate.loss.name)} loss.")
 
 

@@ -40,6 +40,13 @@ class Expert(NamedTuple):
     beside: float | None = None
 
 
+class Steady(NamedTuple):
+    """The plain average of the learners of a tournament that went on to the end."""
+
+    name: str
+    total: float
+
+
 class Convex(NamedTuple):
     """The best fixed weights in hindsight: their loss, its gap, and the weights."""
 
@@ -82,6 +89,8 @@ class MixResult(Result):
         All of them, in alphabetical order.
     average, median
         The total losses of the uniform average and of the median; None if not known.
+    steady
+        The average of the learners that did not stop; None if none of them stopped, or all.
     convex, without_convex
         The best fixed weights in hindsight; or None, and why.
     regret, bound
@@ -116,6 +125,7 @@ class MixResult(Result):
     experts: tuple[Expert, ...] = ()
     average: float | None = None
     median: float | None = None
+    steady: Steady | None = None
     convex: Convex | None = None
     without_convex: str = ""
     regret: float | None = None

@@ -63,6 +63,9 @@ def verify(given: Namespace) -> None:
     except NoRegretError as error:
         if any(isinstance(cure, Use) and cure.name not in given for cure in error.cures):
             error.cures = (AGAIN + of_experts(given.certificate),)
+        elif not error.cures and error.file != given.certificate:
+            words = of_experts(given.certificate)
+            error.cures = (f"the certificate is about experts{words}",) if words else ()
         raise
     print_on(Console(highlight=False), found)
     if not found.confirmed:

@@ -14,13 +14,17 @@ from numpy.typing import NDArray
 
 from noregret.app.commands.mix.figures import result_of
 from noregret.app.commands.mix.mixing import Mix
-from noregret.app.commands.mix.noting import median_of
+from noregret.app.commands.mix.noting import average_of, median_of
 from noregret.app.commands.outputs import Outputs
 from noregret.app.commands.run.predictions import write
+from noregret.app.commands.tournament.confirming import check_is_of
 from noregret.app.commands.tournament.deciding import Contender, decided
 from noregret.app.report.mix.experts import ON_A_SCALE
+from noregret.app.results.mix import Steady
 from noregret.app.results.run import MAX_REPORTED_ROWS, Skipped, skipped
 from noregret.app.results.tournament import Standing, TournamentResult
+from noregret.base.locks import Locks
+from noregret.base.numbers import name_of
 from noregret.errors import NoRegretError
 from noregret.experts.ensemble import Experts
 from noregret.experts.ensemble_file import save
@@ -103,9 +107,20 @@ class Tournament:
 
     def go(self) -> TournamentResult:
         """Play, mix, and write everything that was asked for."""
+        forecasts = [] if self.forecasts is None else [self.forecasts]
+        locks = Locks([*forecasts, *self.outputs.given().values()])
+        try:
+            return self.played()
+        finally:
+            locks.release()
+
+    def played(self) -> TournamentResult:
+        """Play, mix, and write."""
         self.began = time.perf_counter()
         learners, self.stream = decided(self.contenders, self.stream, self.task)
         experts = Experts(learners, self.master_for(learners))
+        if self.stated is not None:
+            check_is_of(self.stated, experts, self.outcome_in(experts), self.confirm)
         learners, says = learners_of(experts), says_of(experts)
         assert self.pool is not None
         try:
@@ -148,7 +163,7 @@ class Tournament:
             entrants=entrants,
         )
         self.mix.stopping = self.asked_to_stop
-        result = self.mix.go()
+        result = self.mix.played()  # the tournament has locked its files
         self.failures = self.mix.failures
         assert isinstance(result, TournamentResult)
         return result
@@ -216,6 +231,9 @@ class Mixing(Mix):
         width = 1 + len(self.experts.members)
         self.counted, self.paid, self.right = np.zeros(width), np.zeros(width), np.zeros(width)
         self.median = 0.0  # loss of the median forecast
+        # Which learners went on to the end, and the loss of their average.
+        self.going = np.array([name not in self.experts.retired for name in self.experts.members])
+        self.paid_steady = 0.0
 
     def play(self, block: Block) -> Rows:
         """Play a block, and add up the losses of all."""
@@ -226,21 +244,44 @@ class Mixing(Mix):
         with np.errstate(all="ignore"):
             self.paid += np.where(awake, self.cost.value(said, y), 0.0).sum(axis=0)
             self.median += float(self.cost.value(median_of(said[:, 1:]), y[:, 0]).sum())
+            self.paid_steady += self.loss_of_steady(said, y[:, 0])
         self.right += np.count_nonzero(((said > 0.5) == (y > 0.5)) & awake, axis=0)
         self.counted += np.count_nonzero(awake, axis=0)
         return rows
+
+    def loss_of_steady(self, said: Floats, y: Floats) -> float:
+        """Return the loss of the average of the learners that did not stop.
+
+        It is that of the mixture in rounds in which they say nothing.
+        """
+        X = said[:, 1:][:, self.going]
+        found = np.where(np.isnan(X).all(axis=1), said[:, 0], average_of(X))
+        return float(self.cost.value(found, y).sum())
+
+    def steady(self) -> Steady | None:
+        """Return the average of the learners that did not stop; None if none stopped, or all."""
+        going = [name for name, goes_on in zip(self.names, self.going, strict=True) if goes_on]
+        if len(going) in (0, len(self.names)):
+            return None
+        what = "the plain average of the learners that did not stop"
+        if len(going) == 1:
+            what = f"{name_of(going[0])}, the only learner that did not stop"
+        return Steady(what, self.paid_steady)
 
     def result(self, started: str, began: float) -> TournamentResult:
         """Return the figures, with those of the learners."""
         found, work = result_of(self, started, began), self.work
         own = {each.name: getattr(found, each.name) for each in fields(found)}
         made = TournamentResult(**own, standings=self.standings())
+        weights = {one.name: one.weight or 0.0 for one in made.standings[1:]}
         return replace(
             made,
             sources=work.stream.paths,
             format=work.stream.name,
             size=None,
+            experts=tuple(one._replace(weight=weights[one.name]) for one in made.experts),
             median=self.median if self.cost.name in ON_A_SCALE else None,
+            steady=self.steady(),
             seconds=began - work.began,
             outputs={} if work.forecasts is None else {"forecasts": work.forecasts},
             transforms=self.entrants.reading.transforms,

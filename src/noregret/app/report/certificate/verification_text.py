@@ -20,8 +20,8 @@ LONGEST = 200
 EXPERTS = ("learner.family", "experts")
 # Where the data of a certificate about experts are.
 FORECASTS = (
-    "its data are forecasts and outcomes; those of a tournament are in the file that its"
-    " --forecasts wrote, or ‘noregret tournament … --confirm’ makes them again"
+    "its data are a table of forecasts and outcomes; that of a tournament is the file that its"
+    " --forecasts wrote, or ‘noregret tournament … --confirm’ makes it again"
 )
 DIGEST = re.compile("blake2b:[0-9a-f]{64}")
 

@@ -74,7 +74,7 @@ def helped_by(result: QuantileResult) -> Verdict | None:
     how = f"{share:.1%} {'less' if mixture <= average else 'more'} pinball loss than"
     if share < SAME:
         how = "the same pinball loss as"
-    return helped([Plain(mixture / average, f"{how} the average of the forecasters")])
+    return helped([Plain(mixture / average, f"{how} the average of the forecasters")], result.rows)
 
 
 def judged(result: QuantileResult) -> Verdict:

@@ -242,9 +242,13 @@ def helped_by(result: MixResult) -> Verdict | None:
     # One absurd expert spoils the average, and not the median.
     if middle is not None and error_of(middle) < error_of(average):
         compared.append(against_plain(mine, error_of(middle), "their median"))
+    # Diverging learners of a tournament may spoil both before they stop.
+    if result.steady is not None:
+        steady = error_of(line_of(result, "steady", "", "", result.steady.total))
+        compared.append(against_plain(mine, steady, result.steady.name))
     if mine == error_of(average) == 0:
         return unknown("The plain average makes no error, so nothing can be gained.")
-    return helped(compared)
+    return helped(compared, result.rows)
 
 
 def error_of(line: Line) -> float:

@@ -141,7 +141,7 @@ def helped_by(outcome: Outcome) -> Verdict | None:
         return None
     lost = f", a loss of {percent(1 - math.exp(mine))}," if mine < -LOST else ","
     words = f"{money(mine)} from 1{lost} against {money(other)} with equal shares: {how}"
-    return helped([Plain(math.exp(min(700.0, other - mine)), words)])
+    return helped([Plain(math.exp(min(700.0, other - mine)), words)], outcome.rounds)
 
 
 def sentence(outcome: Outcome) -> str:

@@ -28,7 +28,7 @@ def helped_by(result: Result) -> Verdict | None:
     _, words = target_of(result) or ("", "")
     if NO_VARIATION in words:
         return unknown(f"The target is {clean(words)}.")
-    return helped(alternatives(result))
+    return helped(alternatives(result), result.rows)
 
 
 def promise_of(result: Result) -> Verdict:

@@ -9,6 +9,7 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from noregret.app.report.helped import UNKNOWN
 from noregret.app.report.mix.experts import loss_words
 from noregret.app.report.mix.json import as_dict as mix_dict
 from noregret.app.report.mix.text import comparison, facts, regret, rounds
@@ -53,13 +54,16 @@ def summary(result: TournamentResult) -> RenderableType:
 def compared(result: TournamentResult) -> Verdict | None:
     """Return whether the mixture is better than the plain average, and how near the best it is."""
     said, best = helped_by(result), result.winner
-    if said is None or best is None:
+    if said is None or best is None or said.headline == UNKNOWN:
         return said
     mine, other = (
         math.sqrt(max(0.0, total / result.rows)) if result.loss == "square" else total
         for total in (result.total, best.total)
     )
     words = error_against(mine, other, f"{name_of(best.name)}, the best learner in hindsight")
+    steady = "" if result.steady is None else result.steady.name
+    if steady.startswith(f"{name_of(best.name)},"):  # which is told
+        return said
     return said._replace(words=f"{said.words} It has {words}.") if words else said
 
 
@@ -96,8 +100,11 @@ def cells_of(one: Standing, labels: bool, square: bool, slept: bool) -> list[str
 def as_dict(result: TournamentResult) -> dict[str, Any]:
     """Return the result for JSON: that of a mix, and ``learners``, the mixture first.
 
-    Each has its ``name``, ``rounds`` with a forecast, its ``total`` loss in these, its ``weight``
-    for the next round, ``accuracy`` (null for numbers), and why it has ``stopped`` (null if not).
+    ``steady`` has the ``name`` and the ``total`` loss of the average of those that did not stop;
+    null if none has stopped, or all. Each learner has its ``name``, ``rounds`` with a
+    forecast, its ``total`` loss in these, its ``weight`` for the next round, ``accuracy`` (null for
+    numbers), and why it has ``stopped`` (null if not).
     """
     found = [one._asdict() for one in result.standings]
-    return mix_dict(result) | {"format": FORMAT, "learners": found}
+    steady = result.steady and result.steady._asdict()
+    return mix_dict(result) | {"format": FORMAT, "learners": found, "steady": steady}
