@@ -129,7 +129,7 @@ def test_the_gain_of_recent_outcomes_is_what_leaving_them_out_costs(
     gain = seeing.findings()["recent_gain"]
     assert gain == pytest.approx(1 - best / without, abs=0.01)
     assert gain == pytest.approx(1 - seeing.total_loss / blind.total_loss, abs=0.1)
-    assert ("Recent outcomes help" in seeing.describe()) == (follows > 0)
+    assert ("Recent outcomes help:" in seeing.describe()) == (follows > 0)
 
 
 @pytest.mark.parametrize("loss", LOSSES)

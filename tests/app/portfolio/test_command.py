@@ -149,11 +149,11 @@ def test_relatives_are_not_taken_for_prices(relatives: Path) -> None:
     [
         (
             "date,a\n2020-01-01,1\n2020-01-02,1.1\n",
-            "drop it (--drop date), or name the column of dates (--date date)",
+            "name the column of dates (--date date), or drop the asset (--drop date)",
         ),
         (
             "my day,a\n2020-01-01,1\n",
-            "drop it (--drop 'my day'), or name the column of dates (--date 'my day')",
+            "name the column of dates (--date 'my day'), or drop the asset (--drop 'my day')",
         ),
         (
             "day,a\nmon,1\ntue,1.1\n",
