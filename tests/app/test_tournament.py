@@ -19,6 +19,7 @@ import pytest
 
 import noregret as nr
 from noregret.app.cli.commands.tournament import parsed
+from noregret.app.commands.run.predictions import write
 from noregret.base.locks import Lock
 from noregret.errors import WrongUsage
 from noregret.scale.work_folder import PREFIX
@@ -133,6 +134,20 @@ def test_the_files_of_a_tournament_are_locked_from_the_start(tmp_path: Path) -> 
         assert f"{kind}.csv: in use by another run" in said
         assert not os.path.exists(path)
     assert not list(tmp_path.glob(".*"))
+
+
+def test_forecasts_that_were_replaced_are_not_mixed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file, table = write_rows(tmp_path / "rows.csv"), tmp_path / "f.csv"
+
+    def replaced(path: str, tables: Any) -> None:
+        write(path, tables)
+        Path(path).write_text("auto,nlms,sold\n1,2,3\n")
+
+    monkeypatch.setattr("noregret.app.commands.tournament.contest.write", replaced)
+    said = refused("tournament", file, *FIELD, "--forecasts", table)
+    assert "f.csv: these are not the forecasts of this tournament" in said
 
 
 def test_a_lock_that_finds_no_room_names_the_file(

@@ -235,6 +235,17 @@ class Mixing(Mix):
         self.going = np.array([name not in self.experts.retired for name in self.experts.members])
         self.paid_steady = 0.0
 
+    def begin(self) -> None:
+        """Take the names of the experts, which are those of the learners."""
+        super().begin()
+        if self.names and {*self.names} != {*self.experts.members}:
+            raise NoRegretError(
+                "these are not the forecasts of this tournament: something has replaced the file"
+                " while it was used",
+                "begin again",
+                file=self.stream.paths[0],
+            )
+
     def play(self, block: Block) -> Rows:
         """Play a block, and add up the losses of all."""
         rows = super().play(block)
