@@ -145,7 +145,7 @@ def test_classes_that_follow_each_other_are_found_unless_recent_is_false() -> No
     here.learn_many(X, y)
     there.learn_many(X, y)
     assert here.total_loss < 0.5 * there.total_loss
-    assert "Recent outcomes help" in here.describe()
+    assert "Recent outcomes help:" in here.describe()
     assert here._caveat is not None
     assert there._caveat is None
 

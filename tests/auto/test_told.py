@@ -91,7 +91,7 @@ def test_recent_outcomes_are_praised_where_they_help_and_only_there() -> None:
         y[t] = 0.9 * y[t - 1] + rng.normal()
     follows = auto()
     follows.learn_many(rng.normal(size=(4000, 2)), y)
-    assert "Recent outcomes help" in follows.describe()
+    assert "Recent outcomes help:" in follows.describe()
     steady = auto()
     steady.learn_many(*stream(0, 4000, 3))
     assert "Recent outcomes do not help" in steady.describe()
