@@ -37,6 +37,11 @@ def test_one_worse_alternative_is_enough_and_comes_first() -> None:
     assert said is not None
     assert (said.headline, said.mood) == (WORSE, "poor")
     assert said.words == "A fifth more than the last value, but half of the mean."
+    said = helped(
+        [Plain(0.5, "half of one"), Plain(2.0, "twice the other"), Plain(0.9, "less yet")]
+    )
+    assert said is not None
+    assert said.words == "Twice the other, but half of one, and less yet."
 
 
 @pytest.mark.parametrize(

@@ -59,7 +59,8 @@ def helped(found: Iterable[Plain], rounds: int | None = None) -> Verdict | None:
     elif same:
         headline, mood, told, but = SAME, "neutral", same, better
     words = ", and ".join(one.words for one in told)
-    words += "".join(f", but {one.words}" for one in but)
+    if but:
+        words += f", but {', and '.join(one.words for one in but)}"
     if not words.startswith("e^"):  # wealth too large to be written out
         words = f"{words[:1].upper()}{words[1:]}"
     return Verdict(mood, headline, f"{words}.")
