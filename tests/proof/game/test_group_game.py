@@ -14,6 +14,7 @@ import pandas as pd
 import pytest
 
 import noregret as nr
+from noregret.app.cli.app import run as command
 from noregret.errors import NoRegretError
 from noregret.hindsight import Limits
 from noregret.proof.certificates.certificate import Certificate, seal
@@ -451,3 +452,17 @@ def test_without_time_for_the_theorem_the_best_of_many_keys_are_known() -> None:
         ),
     ):
         assert not nr.verify(dataclasses.replace(found, groups=lie), data)
+
+
+def test_parts_stay_finite_if_memory_keeps_them_small(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Parts grow while they take little time, and memory limits them all along."""
+    file = tmp_path / "rows.csv"
+    file.write_text("key,x,y\n" + "".join(f"{k % 3},{k % 7},{k % 5}\n" for k in range(600)))
+    wide, narrow = tmp_path / "wide", tmp_path / "narrow"
+    told = ["run", str(file), "--target", "y", "--group", "key", "--learner", "nlms", "--quiet"]
+    assert command([*told, "--predictions", f"{wide}.csv"]) == 0
+    monkeypatch.setattr(nr.Groups, "part_rows", 1)
+    assert command([*told, "--predictions", f"{narrow}.csv"]) == 0
+    assert Path(f"{narrow}.csv").read_bytes() == Path(f"{wide}.csv").read_bytes()

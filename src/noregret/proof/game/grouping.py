@@ -184,7 +184,7 @@ class Grouping:
                 else:
                     refused += self.play_classes(block, codes, part, names, scores, chances, late)
                 spent, row = time.perf_counter() - began, stop
-                self.at_once = max(FEWEST, int(self.at_once * min(4.0, SECONDS / max(spent, 1e-9))))
+                self.at_once = max(FEWEST, int(rows * min(4.0, SECONDS / max(spent, 1e-9))))
                 if may_stop and row < len(block) and not reading.wanted():
                     block = until(block, row, [each for each in block.faults if each.row <= row])
                     scores = scores[:row]
