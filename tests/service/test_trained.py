@@ -144,6 +144,8 @@ def test_a_start_that_hides_the_loss_after_it_is_refused(tmp_path: Path) -> None
     odds: list[tuple[dict[str, Any], str]] = [
         ({"rounds": 0}, "has learned nothing"),
         ({"loss_sum": (1e18).hex(), "loss_rest": (0.0).hex()}, "cannot be told"),
+        ({"loss_sum": (1e18).hex(), "loss_rest": (-1e18).hex()}, "cannot be told"),
+        ({"loss_sum": (1e12).hex(), "loss_rest": (-1e12).hex()}, "cannot be told"),
     ]
     for odd, why in odds:
         rounds = odd if "rounds" in odd else {}

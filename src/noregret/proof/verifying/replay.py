@@ -49,6 +49,8 @@ UNTRAINED = (
     "it is about a learner that was a trained model at the start, and a new one rejects these rows"
 )
 LEAVE_START_OUT = Use("start", text="leave {} out")
+# A sum of losses in a state.
+LOSS_PARTS = ("loss_sum", "loss_rest")
 # A game's loss is told to this accuracy; no loss at all to this value.
 TOLD = 1e-9
 GIVE_START = Use("start", ..., "give the file of that model ({})")
@@ -149,7 +151,7 @@ def verified(
             raise
         raise CertificateError(UNTRAINED, GIVE_START) from error
     if start is not None:
-        check_loss_since(game.loss, learner.total_loss)
+        check_loss_since(game.loss, learner)
     with np.errstate(all="ignore"):  # stated weights may be huge
         return compared(contents, replay_of(stated, game, target, data))
 
@@ -234,15 +236,19 @@ def started(
     return model
 
 
-def check_loss_since(loss: float, total: float) -> None:
+def check_loss_since(loss: float, learner: Learner) -> None:
     """Refuse a model to start from whose own loss is so large that what comes after is lost in it.
 
-    The loss of the game is the difference of the sums after and before it.
+    The loss of the game is the difference of the sums after and before it. A sum is a large and a
+    small part, which may not hide each other.
     """
-    if not math.ulp(total) <= TOLD * (loss or 1.0):
+    numbers = learner.get_state()[1]
+    parts = [value for name, value in numbers.items() if name.rpartition(".")[2] in LOSS_PARTS]
+    largest = max(map(abs, [learner.total_loss, *parts]))
+    if not math.ulp(largest) <= TOLD * (abs(loss) or 1.0):
         raise CertificateError(
-            f"the model to start from comes to a loss of {total:.3g}, beside which that of the game"
-            " cannot be told"
+            f"the model to start from comes to a loss of {largest:.3g}, beside which that of the"
+            " game cannot be told"
         )
 
 
