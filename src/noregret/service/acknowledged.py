@@ -1,4 +1,4 @@
-"""What was acknowledged, beside SQLite's file: a log that was lost or torn is found by it.
+"""The last acknowledged entry, beside SQLite's file: by it, a lost or torn log is found.
 
 SQLite takes its write-ahead log up to the first damaged record, and what comes before is a sound
 journal, only shorter. So the number and the seal of the last entry that was acknowledged are in a

@@ -1,4 +1,4 @@
-"""Whether a certificate is about the tournament that is to confirm it."""
+"""Refuse a certificate that is not about the tournament that is to confirm it."""
 
 from __future__ import annotations
 
